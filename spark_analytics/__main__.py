@@ -21,7 +21,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Exit status: 0 done, 1 failed (one line on stderr says why), 2 wrong usage."""
     parser = argparse.ArgumentParser(prog="spark_analytics", description="Penstock's analytics.")
     commands = parser.add_subparsers(dest="command", required=True)
-    jars = commands.add_parser("jars", help="fetch Spark's Kafka connector once, checked")
+    jars = commands.add_parser(
+        "jars", help="fetch Spark's Kafka connector and Iceberg once, checked"
+    )
     jars.add_argument("--dir", type=Path, required=True, help="where the jars go")
     run = commands.add_parser("run", help="one run: telemetry to gold files")
     run.add_argument("--config", type=Path, required=True, help="JSON file of the run")

@@ -13,8 +13,16 @@ from typing import Final
 
 from spark_analytics.contracts.statuses import Method, Reason, Risk, Status, Trend
 
-FORMULA_VERSION: Final = 4
+FORMULA_VERSION: Final = 5
 """Changes when the same input would give other gold rows; stored with every run."""
+
+
+ROLLUP_FORMULA_VERSION: Final = 1
+"""As `FORMULA_VERSION`, of the rollups."""
+HOUR_S: Final = 3600
+DAY_S: Final = 24 * HOUR_S
+ROLLUP_KEEP_S: Final = 400 * DAY_S
+"""How long rollups are kept: a year can be compared with the one before."""
 
 
 class ColumnType(StrEnum):
@@ -152,3 +160,100 @@ GROUP_EXPIRY: Final = GoldTable(
 GOLD_TABLES: Final[Mapping[str, GoldTable]] = {
     table.name: table for table in (GROUP_LAG, TOPIC_RETENTION, GROUP_EXPIRY)
 }
+
+_PERIOD = Column("period_s", ColumnType.INT)
+_OF_PERIOD = (_PERIOD, _WINDOW, _SAMPLED)
+# How many of the period's windows have a sample, and how many it has.
+_COVERAGE = (Column("samples", ColumnType.INT), Column("expected", ColumnType.INT))
+# Over the `…_samples` windows in which it is known; percentiles are exact, linear between two.
+_LAG = (
+    Column("lag_samples", ColumnType.INT),
+    Column("lag_records_p50", ColumnType.DOUBLE, null=True),
+    Column("lag_records_p95", ColumnType.DOUBLE, null=True),
+    Column("lag_records_p99", ColumnType.DOUBLE, null=True),
+    Column("lag_records_max", ColumnType.LONG, null=True),
+    Column("lag_records_last", ColumnType.LONG, null=True),
+    Column("time_lag_samples", ColumnType.INT),
+    Column("lag_seconds_p50", ColumnType.DOUBLE, null=True),
+    Column("lag_seconds_p95", ColumnType.DOUBLE, null=True),
+    Column("lag_seconds_p99", ColumnType.DOUBLE, null=True),
+    Column("lag_seconds_max", ColumnType.DOUBLE, null=True),
+    # Also of windows in which only a lower bound is known.
+    Column("lag_seconds_at_least_max", ColumnType.DOUBLE, null=True),
+)
+_HELD = (
+    Column("bytes_samples", ColumnType.INT),
+    Column("bytes_avg", ColumnType.DOUBLE, null=True),
+    Column("bytes_max", ColumnType.LONG, null=True),
+    Column("bytes_last", ColumnType.LONG, null=True),
+)
+
+GROUP_ROLLUP: Final = GoldTable(
+    name="group_rollup",
+    key=("cluster_id", "topic", "group", "period_s", "ts_ms"),
+    columns=(
+        _CLUSTER,
+        _GROUP,
+        _TOPIC,
+        *_OF_PERIOD,
+        *_COVERAGE,
+        _PARTITIONS,
+        *_LAG,
+        Column("worst_partition", ColumnType.INT, null=True),
+        Column("worst_partition_lag_records", ColumnType.LONG, null=True),
+        Column("records_in", ColumnType.LONG, null=True),
+        Column("records_out", ColumnType.LONG, null=True),
+        Column("bytes_out", ColumnType.LONG, null=True),
+        Column("produce_records_per_s", ColumnType.DOUBLE, null=True),
+        Column("consume_records_per_s", ColumnType.DOUBLE, null=True),
+        Column("rewinds", ColumnType.INT),
+        Column("lost_records", ColumnType.LONG, null=True),
+    ),
+)
+TOPIC_ROLLUP: Final = GoldTable(
+    name="topic_rollup",
+    key=("cluster_id", "topic", "period_s", "ts_ms"),
+    columns=(
+        _CLUSTER,
+        _TOPIC,
+        *_OF_PERIOD,
+        *_COVERAGE,
+        _PARTITIONS,
+        Column("start_offset", ColumnType.LONG, null=True),
+        Column("end_offset", ColumnType.LONG, null=True),
+        Column("records_in", ColumnType.LONG, null=True),
+        Column("bytes_in", ColumnType.LONG, null=True),
+        Column("produce_records_per_s", ColumnType.DOUBLE, null=True),
+        Column("resets", ColumnType.INT),
+        Column("last_write_ms", ColumnType.LONG, null=True),
+        *_HELD,
+        Column("retention_ms", ColumnType.LONG, null=True),
+        Column("retention_bytes", ColumnType.LONG, null=True),
+        Column("busiest_partition", ColumnType.INT, null=True),
+        Column("busiest_share", ColumnType.DOUBLE, null=True),
+        Column("gini", ColumnType.DOUBLE, null=True),
+    ),
+)
+CLUSTER_ROLLUP: Final = GoldTable(
+    name="cluster_rollup",
+    key=("cluster_id", "period_s", "ts_ms"),
+    columns=(
+        _CLUSTER,
+        *_OF_PERIOD,
+        *_COVERAGE,
+        Column("topics", ColumnType.INT),
+        Column("groups", ColumnType.INT),
+        _PARTITIONS,
+        *_LAG,
+        *_HELD,
+        Column("records_in", ColumnType.LONG, null=True),
+        Column("bytes_in", ColumnType.LONG, null=True),
+        Column("records_out", ColumnType.LONG, null=True),
+        Column("bytes_out", ColumnType.LONG, null=True),
+        Column("lost_records", ColumnType.LONG, null=True),
+    ),
+)
+ROLLUP_TABLES: Final[Mapping[str, GoldTable]] = {
+    table.name: table for table in (GROUP_ROLLUP, TOPIC_ROLLUP, CLUSTER_ROLLUP)
+}
+ALL_TABLES: Final[Mapping[str, GoldTable]] = {**GOLD_TABLES, **ROLLUP_TABLES}

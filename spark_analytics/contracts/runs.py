@@ -6,9 +6,19 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from spark_analytics.contracts.errors import ContractError
+from spark_analytics.contracts.gold import (
+    DAY_S,
+    FORMULA_VERSION,
+    GOLD_TABLES,
+    HOUR_S,
+    ROLLUP_FORMULA_VERSION,
+    ROLLUP_TABLES,
+    GoldTable,
+)
 from spark_analytics.contracts.rules import Rules
 
 if TYPE_CHECKING:
@@ -17,6 +27,30 @@ if TYPE_CHECKING:
 RESULT_FILE: Final = "result.json"
 PROGRESS_FILE: Final = "progress.jsonl"
 """In `RunConfig.work_dir`; gold rows are in `<table>.jsonl` beside them, one JSON row a line."""
+
+CATALOG_SECRETS: Final = "catalog"
+"""Beside the ids of clusters in the secrets file, none of which is this word."""
+
+
+class Job(StrEnum):
+    """What a run computes: gold of the last minutes, or rollups of whole hours or days."""
+
+    TELEMETRY = "telemetry"
+    HOURLY = "hourly"
+    DAILY = "daily"
+
+
+PERIOD_OF_JOB: Final[Mapping[str, int]] = {Job.HOURLY: HOUR_S, Job.DAILY: DAY_S}
+"""Seconds, of the jobs that compute rollups."""
+
+
+def tables_of(job: str) -> Mapping[str, GoldTable]:
+    """The gold tables whose rows a run of the job leaves."""
+    return ROLLUP_TABLES if job in PERIOD_OF_JOB else GOLD_TABLES
+
+
+def formula_version_of(job: str) -> int:
+    return ROLLUP_FORMULA_VERSION if job in PERIOD_OF_JOB else FORMULA_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +75,30 @@ class ClusterInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogInput:
+    """Where it is written which tables the lake has, when not in its own folders: a database.
+
+    `uri` is a JDBC URI without a login, which is under `CATALOG_SECRETS` in the secrets file
+    ("user", "password"); `jars` are the files of its driver.
+    """
+
+    uri: str
+    jars: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not self.uri.startswith("jdbc:"):
+            raise ContractError("the catalog's URI must begin with jdbc:")
+        if "@" in self.uri or "password" in self.uri.lower():
+            raise ContractError("the catalog's URI must not hold a login")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
     """Everything one Spark run is given, on a file: nothing of it is on the command line.
 
-    Windows of [from_ts_ms, to_ts_ms) are computed; both are multiples of the window. `secrets_path`
+    Windows of [from_ts_ms, to_ts_ms) are computed; both are multiples of the window, or of the
+    hours or days that `job` computes. The lake lies below `data_uri`; with `catalog` a database
+    says which tables it has. `secrets_path`
     is a JSON file of mode 0600, {cluster_id: {option: value}}; the run reads it once and removes
     it. `lease_path`, when given, must be touched by the supervisor: a run whose lease is older than
     `lease_s` ends itself.
@@ -58,6 +112,8 @@ class RunConfig:
     to_ts_ms: int
     deadline_s: float
     clusters: Sequence[ClusterInput]
+    job: str = Job.TELEMETRY
+    catalog: CatalogInput | None = None
     jars_dir: str | None = None
     secrets_path: str | None = None
     lease_path: str | None = None
@@ -65,10 +121,12 @@ class RunConfig:
     spark_conf: Mapping[str, str] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
     bronze_keep_s: int = 8 * 24 * 3600
-    silver_runs_keep: int = 3
+    silver_keep_s: int = 15 * 24 * 3600
 
     def __post_init__(self) -> None:
-        window_ms = self.rules.window_s * 1000
+        if self.job not in set(Job):
+            raise ContractError(f"job must be one of {', '.join(Job)}")
+        window_ms = PERIOD_OF_JOB.get(self.job, self.rules.window_s) * 1000
         if self.from_ts_ms % window_ms or self.to_ts_ms % window_ms:
             raise ContractError("from_ts_ms and to_ts_ms must be multiples of the window")
         if self.to_ts_ms <= self.from_ts_ms:
@@ -100,14 +158,19 @@ class RunConfig:
             raw: dict[str, Any] = json.loads(text)
             clusters = tuple(ClusterInput(**cluster) for cluster in raw.pop("clusters"))
             rules = Rules(**raw.pop("rules", {}))
-            return cls(clusters=clusters, rules=rules, **raw)
+            given = raw.pop("catalog", None)
+            catalog = None
+            if given is not None:
+                catalog = CatalogInput(**{**given, "jars": tuple(given.get("jars", ()))})
+            return cls(clusters=clusters, rules=rules, catalog=catalog, **raw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterResult:
     """How one cluster fared. `error` is one line; its gold rows are absent then.
 
-    `from_ts_ms` is that of its input.
+    `records_in` and `records_rejected` are those that this run was the first to see;
+    `offsets_end` bounds everything that it saw. `from_ts_ms` is that of its input.
     """
 
     cluster_id: str

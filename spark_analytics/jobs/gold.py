@@ -9,10 +9,10 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpa
 from spark_analytics.contracts.gold import GROUP_EXPIRY, GROUP_LAG, TOPIC_RETENTION
 from spark_analytics.io import run_files
 from spark_analytics.jobs.ranges import start_ms
-from spark_analytics.jobs.silver import read_silver
+from spark_analytics.jobs.silver import groups_back_ms
 from spark_analytics.transforms.group_expiry import group_expiry
 from spark_analytics.transforms.group_lag import group_lag
-from spark_analytics.transforms.offset_samples import offset_samples
+from spark_analytics.transforms.histories import any_cuts
 from spark_analytics.transforms.positions import positions
 from spark_analytics.transforms.topic_retention import topic_retention
 
@@ -24,18 +24,24 @@ if TYPE_CHECKING:
 
     from spark_analytics.contracts.gold import GoldTable
     from spark_analytics.contracts.runs import RunConfig
-    from spark_analytics.io.lake import Lake
+    from spark_analytics.jobs.silver import Silver
 
 
 def write_gold(
-    lake: Lake, config: RunConfig, *, on_table: Callable[[int, str], None]
+    silver: Silver, config: RunConfig, *, on_table: Callable[[int, str], None]
 ) -> dict[str, int]:
     """Write every gold table of [from, to); rows by table."""
-    topics = read_silver(lake, config, "topic_snapshot")
-    groups = read_silver(lake, config, "group_snapshot")
+    topics, groups = silver.topics, silver.groups
     from_ms = start_ms(config)
-    knots = offset_samples(topics)
-    stands = positions(groups, topics, knots, config.rules, from_ms=from_ms).persist()
+    cuts = any_cuts(topics)
+    stands = positions(
+        groups,
+        topics,
+        cuts,
+        config.rules,
+        from_ms=from_ms,
+        groups_from_ms=config.from_ts_ms - groups_back_ms(config.rules),
+    ).persist()
     recent = stands.filter(F.col("window_ms") >= from_ms)
     tables = {
         GROUP_LAG: group_lag(stands, config.rules, from_ms=from_ms),
@@ -51,6 +57,8 @@ def write_gold(
             )
     finally:
         stands.unpersist()
+        if cuts is not None:
+            cuts.unpersist()
     return counts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import logging
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -13,25 +14,31 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from spark_analytics import session
-from spark_analytics.contracts.gold import FORMULA_VERSION, GOLD_TABLES
-from spark_analytics.contracts.runs import ClusterResult, RunResult
-from spark_analytics.io import run_files, watchdog
+from spark_analytics.contracts.runs import (
+    CATALOG_SECRETS,
+    PERIOD_OF_JOB,
+    ClusterResult,
+    RunResult,
+    formula_version_of,
+    tables_of,
+)
+from spark_analytics.io import damage, run_files, watchdog
 from spark_analytics.io.jars import jar_paths
-from spark_analytics.io.lake import Lake, cluster_of
+from spark_analytics.io.lake import Lake
 from spark_analytics.io.telemetry_source import ingest
+from spark_analytics.jobs.absorb import absorb
 from spark_analytics.jobs.gold import write_gold
-from spark_analytics.jobs.intake import intake
-from spark_analytics.jobs.silver import build_silver, read_bronze
+from spark_analytics.jobs.rollups import write_rollups
+from spark_analytics.jobs.silver import read_silver
 from spark_analytics.jobs.tidy import tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
     from spark_analytics.contracts.runs import ClusterInput, RunConfig
-
-
+log = logging.getLogger(__name__)
 INGESTS_AT_ONCE = 4
 """Most of an ingest is waiting: for brokers, and for Spark's own planning."""
 
@@ -51,6 +58,7 @@ def run(config: RunConfig) -> RunResult:
         secrets = run_files.take_secrets(config.secrets_path)
         progress.enter("session", message=f"starting Spark on {config.master}")
         spark = session.start(config, jar_paths(Path(config.jars_dir)) if config.jars_dir else [])
+        session.log_in_to_catalog(spark, secrets.get(CATALOG_SECRETS, {}))
         result = run_in(spark, config, secrets, progress)
     except Exception as error:  # noqa: BLE001 - whatever it was, the supervisor is to read it
         result = _result(config, ok=False, error=one_line(error))
@@ -75,20 +83,20 @@ def run_in(
     progress: run_files.Progress,
 ) -> RunResult:
     """The run in a session that is there."""
-    lake = Lake(spark, config.data_uri.rstrip("/"))
+    lake = Lake.opened(spark, config.data_uri)
     progress.enter("ingest", total=len(config.clusters))
     errors: dict[str, str] = {}
-    for done, (cluster_id, error) in enumerate(_ingested(lake, config, secrets), 1):
+    is_rollup = config.job in PERIOD_OF_JOB
+    # Two sessions on one checkpoint would fight: the telemetry job alone takes records in.
+    ingested = () if is_rollup else _ingested(lake, config, secrets)
+    for done, (cluster_id, error) in enumerate(ingested, 1):
         progress.step(done, len(config.clusters), f"read the telemetry of {cluster_id}")
         if error is not None:
             errors[cluster_id] = error
-    progress.enter("silver")
-    readable, found = _silver(lake, config, errors)
-    tables = len(GOLD_TABLES)
-    progress.enter("gold", total=tables)
-    rows = write_gold(lake, config, on_table=lambda done, name: progress.step(done, tables, name))
-    progress.enter("tidy")
-    tidy(lake, config)
+    found, rows = _computed(lake, config, errors, progress)
+    if not is_rollup:
+        progress.enter("tidy")
+        _tidy(lake, config, progress)
     results = [
         dataclasses.replace(
             found.get(cluster.cluster_id)
@@ -97,32 +105,70 @@ def run_in(
         )
         for cluster in config.clusters
     ]
-    ok = bool(readable) or not config.clusters
+    ok = bool(found) or not config.clusters
     first_error = next(iter(errors.values()), None)
     return _result(config, ok=ok, clusters=results, rows=rows, error=None if ok else first_error)
 
 
-def _silver(
-    lake: Lake, config: RunConfig, errors: dict[str, str]
-) -> tuple[list[ClusterInput], dict[str, ClusterResult]]:
-    """Silver of all clusters without an error, and what was taken in of each.
+def _computed(
+    lake: Lake, config: RunConfig, errors: dict[str, str], progress: run_files.Progress
+) -> tuple[dict[str, ClusterResult], dict[str, int]]:
+    """What was taken in of each cluster without an error, and the rows of each gold table.
 
-    A bronze file that cannot be read goes to quarantine and leaves its cluster out of this run,
+    A data file that cannot be read goes to quarantine and leaves its cluster out of this run,
     with the reason in `errors`; the next run goes on without the file. Each round leaves out a
     cluster more, so there are no more rounds than clusters.
     """
+    tables = len(tables_of(config.job))
+
+    def on_table(done: int, name: str) -> None:
+        progress.step(done, tables, name)
+
+    found: dict[str, ClusterResult] = {}
     while True:
         readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
-        bronze = read_bronze(lake, config, readable)
         try:
-            build_silver(lake, config, bronze)
-            return readable, intake(bronze, readable)
-        except Py4JJavaError as error:
-            file = lake.unreadable_file(error)
-            if file is None or cluster_of(file) in errors:
+            progress.enter("silver")
+            for cluster_id, taken in _taken_in(lake, config, readable).items():
+                # What an earlier round took in is not new to this one.
+                found[cluster_id] = _the_more(found.get(cluster_id), taken)
+            progress.enter("gold", total=tables)
+            silver = read_silver(lake, config, readable)
+            write = write_rollups if config.job in PERIOD_OF_JOB else write_gold
+            rows = write(silver, config, on_table=on_table)
+        except (Py4JJavaError, PySparkException):
+            damaged = damage.find(lake, errors)
+            if not damaged:
                 raise
-            name = lake.quarantine(file)
-            errors[cluster_of(file)] = f"telemetry of {name} cannot be read; it is in quarantine"
+            for file in damaged:
+                damage.put_aside(lake, file)
+                errors[file.cluster_id] = (
+                    f"telemetry of {file.name} cannot be read; it is in quarantine"
+                )
+                found.pop(file.cluster_id, None)
+        else:
+            return found, rows
+
+
+def _taken_in(
+    lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]
+) -> dict[str, ClusterResult]:
+    """Rollups read what the telemetry job has brought to silver, and take in nothing."""
+    if config.job not in PERIOD_OF_JOB:
+        return absorb(lake, config, clusters)
+    return {each.cluster_id: ClusterResult(cluster_id=each.cluster_id) for each in clusters}
+
+
+def _the_more(before: ClusterResult | None, now: ClusterResult) -> ClusterResult:
+    return now if before is None or now.records_in >= before.records_in else before
+
+
+def _tidy(lake: Lake, config: RunConfig, progress: run_files.Progress) -> None:
+    """Gold is on its files: what is not tidied now is tidied by the next run."""
+    try:
+        progress.step(1, 1, str(tidy(lake, config)))
+    except (Py4JJavaError, PySparkException) as error:
+        log.warning("the lake was not tidied: %s", one_line(error))
 
 
 def _ingested(
@@ -130,8 +176,8 @@ def _ingested(
 ) -> Iterator[tuple[str, str | None]]:
     """(cluster, the reason why it could not be read or None), in the order in which they end.
 
-    Several at a time, each with a deadline of its own: one that hangs takes a place for an eighth
-    of the run's time, and half of it is left for what comes after.
+    Each has a deadline of its own: one that hangs takes an eighth of the run's time, and half of it
+    is left for what comes after.
     """
     end_s = time.monotonic() + config.deadline_s / 2
 
@@ -175,7 +221,7 @@ def _result(
         ok=ok,
         from_ts_ms=config.from_ts_ms,
         to_ts_ms=config.to_ts_ms,
-        formula_version=FORMULA_VERSION,
+        formula_version=formula_version_of(config.job),
         clusters=clusters or [],
         rows=rows or {},
         error=error,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
+from spark_analytics.contracts.conditions import risk_conditions
 from spark_analytics.contracts.statuses import Risk, rank
-from spark_analytics.contracts.telemetry import NO_OFFSET
+from spark_analytics.transforms.conditions import ColumnFacts, first_true
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -36,17 +37,20 @@ def group_expiry(positions: DataFrame, rules: Rules) -> DataFrame:
         .withColumn("expires_s", F.when(_unread() & ~ageless, F.least("by_time_s", "by_size_s")))
         .withColumn("keeps_up", _keeps_up())
         .withColumn("first_loss_s", _first_loss_s())
-        .withColumn("risk", _risk(rules))
+        .withColumn("unread", _unread())
+        .withColumn("unlimited", _unlimited())
+        .withColumn("soon_s", _soon_s(rules))
+        .withColumn("risk", first_true(risk_conditions(ColumnFacts())))
         .withColumn("rank", _rank())
     )
+    soonest = F.when(F.col("expires_s").isNotNull(), F.struct("expires_s", "method"))
     return (
         judged.groupBy("cluster_id", "topic", "group", F.col("window_ms").alias("ts_ms"))
         .agg(
             F.min("expires_s").alias("oldest_unread_expires_in_s"),
             F.min("first_loss_s").alias("first_loss_in_s"),
-            F.coalesce(F.min_by("method", "expires_s"), F.first("method", ignorenulls=True)).alias(
-                "method"
-            ),
+            # Of those that expire together the method's name decides, not which row came first.
+            F.coalesce(F.min(soonest)["method"], F.min("method")).alias("method"),
             F.coalesce(F.sum("lost_records"), F.lit(0)).alias("lost_records"),
             F.max_by("risk", "rank").alias("status"),
         )
@@ -118,26 +122,14 @@ def _limited_by_size() -> Column:
     return F.col("retention_bytes") >= 0
 
 
-def _risk(rules: Rules) -> Column:
-    expires = F.col("expires_s")
-    unknown = (F.col("committed_offset") == NO_OFFSET) | F.col("log_end_offset").isNull()
-    unlimited = ~_limited_by_time() & (
+def _unlimited() -> Column:
+    return ~_limited_by_time() & (
         ~_limited_by_size() | F.coalesce(F.col("produce_rps") <= 0, F.lit(False))
     )
-    eta, first_loss = F.col("eta_s"), F.col("first_loss_s")
-    rates_unknown = F.col("produce_rps").isNull() | F.col("consume_rps").isNull()
-    soon_s = F.least(F.lit(rules.at_risk_s), rules.at_risk_share * _kept_s())
-    return (
-        F.when(unknown, Risk.UNKNOWN.value)
-        .when(F.col("lost_records") > 0, Risk.LOSING.value)
-        .when(~_unread() | unlimited, Risk.SAFE.value)
-        .when(expires.isNull(), Risk.UNKNOWN.value)
-        .when(F.col("keeps_up") | (eta < expires / 2), Risk.SAFE.value)
-        .when(rates_unknown, Risk.UNKNOWN.value)
-        .when(first_loss <= soon_s, Risk.AT_RISK.value)
-        .when(first_loss.isNull() & eta.isNull() & (expires > soon_s), Risk.SAFE.value)
-        .otherwise(Risk.WATCH.value)
-    )
+
+
+def _soon_s(rules: Rules) -> Column:
+    return F.least(F.lit(rules.at_risk_s), rules.at_risk_share * _kept_s())
 
 
 def _rank() -> Column:

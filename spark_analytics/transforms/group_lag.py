@@ -8,8 +8,11 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.contracts.statuses import Method, Reason, Status, Trend
+from spark_analytics.contracts.conditions import status_conditions
+from spark_analytics.contracts.statuses import Method, Reason, Trend
 from spark_analytics.contracts.telemetry import NO_OFFSET
+from spark_analytics.transforms.conditions import ColumnFacts, first_true
+from spark_analytics.transforms.exact import exact_sum
 from spark_analytics.transforms.slopes import with_slopes
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     from spark_analytics.contracts.rules import Rules
 
-_KEY = ("cluster_id", "group", "topic")
+_KEY = ("cluster_id", "group", "topic", "topic_id")
 
 
 def group_lag(positions: DataFrame, rules: Rules, *, from_ms: Column) -> DataFrame:
@@ -30,7 +33,8 @@ def group_lag(positions: DataFrame, rules: Rules, *, from_ms: Column) -> DataFra
     """
     rolled = _rolled(positions)
     trended = _with_trend(rolled, rules, from_ms).filter(F.col("window_ms") >= from_ms)
-    judged = trended.withColumn("status", status(rules)).withColumn("reasons", _reasons())
+    status = first_true(status_conditions(ColumnFacts(), rules))
+    judged = trended.withColumn("status", status).withColumn("reasons", _reasons())
     return judged.select(*(field.name for field in schemas.GROUP_LAG.fields))
 
 
@@ -39,7 +43,9 @@ def _rolled(positions: DataFrame) -> DataFrame:
     held = F.col("log_end_offset") - F.col("log_start_offset")
     unread = F.col("lag_records") > 0
     untimed = committed & unread & F.col("time_lag_s").isNull()
-    slowest = F.max_by("method", F.when(unread, F.col("time_lag_s")))
+    # Of partitions that are equally late the method's name decides, not which row came first.
+    timed = F.when(unread & F.col("time_lag_s").isNotNull(), F.struct("time_lag_s", "method"))
+    slowest = F.max(timed)["method"]
     return (
         positions.groupBy(*_KEY, "window_ms")
         .agg(
@@ -64,8 +70,8 @@ def _rolled(positions: DataFrame) -> DataFrame:
             slowest.alias("slowest_method"),
             F.max(F.when(F.col("behind"), F.col("unchanged_s"))).alias("stuck_s"),
             F.max("went_back").alias("went_back"),
-            F.sum("produce_rps").alias("produce_records_per_s"),
-            F.sum("consume_rps").alias("consume_records_per_s"),
+            exact_sum("produce_rps").alias("produce_records_per_s"),
+            exact_sum("consume_rps").alias("consume_records_per_s"),
         )
         .withColumn("ts_ms", F.col("window_ms"))
         .withColumn("lag_records", F.when(_all_known(), F.col("lag_known")))
@@ -142,44 +148,6 @@ def _enough(trend: WindowSpec, rules: Rules) -> Column:
         & (last - first >= rules.span_min_s * 1000),
         F.lit(False),
     )
-
-
-def status(rules: Rules) -> Column:
-    """The worst that holds, in the order of `statuses.Status`."""
-    holding = _holding(rules)
-    worst_first = list(reversed(Status))
-    found = F.when(holding[worst_first[0]], worst_first[0].value)
-    for one in worst_first[1:]:
-        found = found.when(holding[one], one.value)
-    return found
-
-
-def _holding(rules: Rules) -> dict[Status, Column]:
-    """When each status is true of a row; of every row one is at least."""
-    deserted = F.coalesce(F.col("members") == 0, F.lit(False))
-    growing = F.col("trend") == Trend.GROWING.value
-    shrinking = F.col("trend") == Trend.SHRINKING.value
-    long_stuck = F.coalesce(F.col("stuck_s") >= rules.quiet_s, F.lit(False))
-    long_uncommitted = F.coalesce(F.col("uncommitted_s") >= rules.quiet_s, F.lit(False))
-    any_committed = F.col("committed_count") > 0
-    judged = F.col("lag_records").isNotNull() & F.col("enough")
-    behind = judged & (F.col("behind_count") > 0)
-    went_back = F.col("went_back")
-    return {
-        Status.DATA_LOST: F.coalesce(F.col("lost_records") > 0, F.lit(False)),
-        # A lag that grew at once, because the offset was set back, says nothing of the pace.
-        Status.STOPPED: behind & deserted & (long_stuck | (growing & ~went_back)),
-        Status.STALLED: behind & ~deserted & long_stuck,
-        Status.FALLING_BEHIND: behind & growing & ~went_back,
-        Status.REWOUND: behind & went_back,
-        Status.LAGGING: behind & ~shrinking,
-        # Telemetry knows of members, not which of them owns the partition.
-        Status.NOT_COMMITTING: long_uncommitted & ~deserted,
-        Status.CATCHING_UP: behind & shrinking,
-        Status.UNKNOWN: any_committed & ~judged,
-        Status.NO_COMMIT: ~any_committed,
-        Status.CAUGHT_UP: judged,
-    }
 
 
 def _reasons() -> Column:

@@ -8,36 +8,62 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
+from spark_analytics.contracts.telemetry import NO_OFFSET
+from spark_analytics.transforms.histories import LOG, in_later_histories, with_history
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SERIES = ("cluster_id", "topic", "partition")
+_HISTORY = (*LOG, "history")
 
 
-def offset_samples(topics: DataFrame) -> DataFrame:
-    """Topic snapshots → `schemas.OFFSET_SAMPLE`, rising in time and in offset.
+def samples_in_reach(topics: DataFrame, groups: DataFrame) -> DataFrame:
+    """The topic snapshots that an offset which a group committed may lie between, or later.
 
-    A sample above a later log end is dropped: those records were truncated away, or the topic was
-    recreated. Of a flat run only the first and the last sample are kept.
+    Of each partition those before the last one at or below the lowest committed offset can bracket
+    nothing, and partitions without a commit need none: `transforms.positions` finds the same
+    without them, where no log was cut. Nearly all groups are minutes behind, samples reach back a
+    day.
+    """
+    committed = F.col("committed_offset") > NO_OFFSET
+    lowest = groups.filter(committed).groupBy(*LOG).agg(F.min("committed_offset").alias("low"))
+    passed = (
+        topics.join(lowest, on=list(LOG))
+        .filter(F.col("log_end_offset") <= F.col("low"))
+        .groupBy(*LOG)
+        .agg(F.max("ts_ms").alias("since_ms"))
+    )
+    reach = lowest.join(passed, on=list(LOG), how="left").select(*LOG, "since_ms")
+    in_reach = F.col("since_ms").isNull() | (F.col("ts_ms") >= F.col("since_ms"))
+    return topics.join(reach, on=list(LOG)).filter(in_reach).drop("since_ms")
+
+
+def offset_samples(topics: DataFrame, cuts: DataFrame | None) -> DataFrame:
+    """Topic snapshots → `schemas.OFFSET_SAMPLE`: of each history of a log the samples that are true
+    in it, rising in time and in offset.
+
+    A sample above a later log end of its own history is dropped: the log fell without a new leader
+    epoch, so nobody knows what its records were. Of a flat run only the first and the last sample
+    are kept.
     """
     from_now_on = (
-        Window.partitionBy(*_SERIES)
+        Window.partitionBy(*_HISTORY)
         .orderBy(F.col("ts_ms").desc())
         .rowsBetween(Window.unboundedPreceding, Window.currentRow)
     )
-    in_time = Window.partitionBy(*_SERIES).orderBy("ts_ms")
+    in_time = Window.partitionBy(*_HISTORY).orderBy("ts_ms")
     still_there = F.col("log_end_offset") <= F.col("log_end_from_now_on_min")
     in_flat_run = (F.col("log_end_offset") == F.col("before")) & (
         F.col("log_end_offset") == F.col("after")
     )
-    return (
-        topics.select(*_SERIES, "ts_ms", "log_end_offset")
-        .filter(F.col("log_end_offset").isNotNull())
+    known = topics.filter(F.col("log_end_offset").isNotNull())
+    own = (
+        with_history(known.select(*LOG, "ts_ms", "log_end_offset"), cuts)
         .withColumn("log_end_from_now_on_min", F.min("log_end_offset").over(from_now_on))
         .filter(still_there)
         .withColumn("before", F.lag("log_end_offset").over(in_time))
         .withColumn("after", F.lead("log_end_offset").over(in_time))
         .filter(~F.coalesce(in_flat_run, F.lit(False)))
-        .select(*(field.name for field in schemas.OFFSET_SAMPLE.fields))
     )
+    everywhere = in_later_histories(own, cuts)
+    return everywhere.select(*(field.name for field in schemas.OFFSET_SAMPLE.fields))

@@ -6,6 +6,7 @@ is collected once, and numpy takes the frames out of it.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 # Executors need numpy and pandas, but no copy of this package.
-cloudpickle.register_pickle_by_value(kernel)
+for module in (kernel, sys.modules[__name__]):
+    cloudpickle.register_pickle_by_value(module)
 
 
 def with_slopes(

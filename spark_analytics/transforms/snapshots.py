@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def topic_snapshots(slices: DataFrame, window_s: int) -> DataFrame:
     """Bronze topic slices → `schemas.TOPIC_SNAPSHOT`."""
-    scalars = ("retention_ms", "retention_bytes")
+    scalars = ("topic_id", "retention_ms", "retention_bytes")
     arrays = SLICE_ARRAYS[KIND_TOPIC]
     return _exploded(slices, ("cluster_id", "topic"), scalars, arrays, window_s).select(
         *_names(schemas.TOPIC_SNAPSHOT)
@@ -29,7 +29,7 @@ def topic_snapshots(slices: DataFrame, window_s: int) -> DataFrame:
 
 def group_snapshots(slices: DataFrame, window_s: int) -> DataFrame:
     """Bronze group slices → `schemas.GROUP_SNAPSHOT`."""
-    scalars = ("state", "members")
+    scalars = ("topic_id", "state", "members")
     arrays = SLICE_ARRAYS[KIND_GROUP]
     return _exploded(slices, ("cluster_id", "group", "topic"), scalars, arrays, window_s).select(
         *_names(schemas.GROUP_SNAPSHOT)
@@ -44,7 +44,7 @@ def _exploded(
     window_s: int,
 ) -> DataFrame:
     window_ms = window_s * 1000
-    kept = ("ts_ms", *scalars, "partition", *arrays)
+    kept = ("ts_ms", "kafka_offset", *scalars, "partition", *arrays)
     last = (
         slices.withColumn("window_ms", F.col("ts_ms") - F.col("ts_ms") % window_ms)
         .groupBy(*key, "window_ms")
@@ -52,8 +52,13 @@ def _exploded(
         .select(*key, "window_ms", "slice.*")
     )
     return last.select(
-        *key, "window_ms", "ts_ms", *scalars, F.inline(F.arrays_zip("partition", *arrays))
-    )
+        *key,
+        "window_ms",
+        "ts_ms",
+        "kafka_offset",
+        *scalars,
+        F.inline(F.arrays_zip("partition", *arrays)),
+    ).withColumn("topic_id", F.coalesce("topic_id", F.lit("")))
 
 
 def _names(schema: StructType) -> list[str]:

@@ -20,9 +20,8 @@ _FIELDS = [field.name for field in schemas.TELEMETRY_VALUE.fields]
 def parse(records: DataFrame, fault: Column) -> DataFrame:
     """`value`, `partition`, `offset`, `timestamp` of the connector → one row a record.
 
-    Gives the columns of `schemas.TELEMETRY_VALUE`, the record's coordinates, `dt` (UTC date of
-    the sample), `value` as text and `fault`: the name that `quality.fault` gives, over the same
-    columns and `kafka_ts_ms`.
+    Gives the columns of `schemas.TELEMETRY_VALUE`, the record's coordinates, `value` as text and
+    `fault`: the name that `quality.fault` gives, over the same columns and `kafka_ts_ms`.
     """
     read = records.select(
         F.col("partition").alias("kafka_partition"),
@@ -30,31 +29,28 @@ def parse(records: DataFrame, fault: Column) -> DataFrame:
         F.unix_millis("timestamp").alias("kafka_ts_ms"),
         F.col("value").cast("string").alias("value"),
     ).withColumn("parsed", F.from_json("value", schemas.TELEMETRY_VALUE))
-    return (
-        read.select(
-            *(F.col("parsed").getField(name).alias(name) for name in _FIELDS),
-            "kafka_partition",
-            "kafka_offset",
-            "kafka_ts_ms",
-            "value",
-        )
-        .withColumn("fault", fault)
-        .withColumn(
-            "dt",
-            F.date_format(
-                F.timestamp_millis(F.coalesce(F.col("ts_ms"), F.col("kafka_ts_ms"))), "yyyy-MM-dd"
-            ),
-        )
-    )
+    return read.select(
+        *(F.col("parsed").getField(name).alias(name) for name in _FIELDS),
+        "kafka_partition",
+        "kafka_offset",
+        "kafka_ts_ms",
+        "value",
+    ).withColumn("fault", fault)
 
 
-def to_bronze(parsed: DataFrame) -> DataFrame:
-    """Parsed records as bronze holds them: `part` is topic, group or rejected.
+def to_bronze(parsed: DataFrame, cluster_id: str) -> DataFrame:
+    """Parsed records of one cluster's topic → `schemas.BRONZE`; `part` is topic, group or rejected.
 
-    A rejected record keeps the value as it came, for people to look at; of the others the parsed
-    columns are enough.
+    A rejected record keeps the value as it came, for people to look at, and lies on the day on
+    which it came: what it says of its time may be no time at all. Of the others the parsed columns
+    are enough.
     """
     is_good = F.col("fault").isNull()
-    return parsed.withColumn("value", F.when(~is_good, F.col("value"))).withColumn(
-        "part", F.when(is_good, F.col("kind")).otherwise(REJECTED)
-    )
+    at_ms = F.when(is_good, F.col("ts_ms")).otherwise(F.col("kafka_ts_ms"))
+    stored = {
+        "value": F.when(~is_good, F.col("value")),
+        "cluster": F.lit(cluster_id),
+        "part": F.when(is_good, F.col("kind")).otherwise(REJECTED),
+        "sampled_at": F.timestamp_millis(at_ms),
+    }
+    return parsed.withColumns(stored).select(*(field.name for field in schemas.BRONZE.fields))

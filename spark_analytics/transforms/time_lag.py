@@ -15,21 +15,23 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics.contracts.statuses import Method
+from spark_analytics.transforms.histories import LOG
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from spark_analytics.contracts.rules import Rules
 
-_SERIES = ("cluster_id", "topic", "partition")
+_SERIES = (*LOG, "history")
 
 
 def with_first_unread(positions: DataFrame, offset_samples: DataFrame, rules: Rules) -> DataFrame:
     """Positions of groups + `first_unread_ms`, `method`, `there_by_ms`.
 
-    Expects cluster_id, topic, partition, ts_ms, committed_offset, log_start_offset,
-    log_end_offset, oldest_ts_ms; other columns pass through. `first_unread_ms` is never after
-    `ts_ms`, and null exactly when `method` is out_of_history, no_commit or null (log end unknown).
+    Expects cluster_id, topic, topic_id, partition, history, ts_ms, committed_offset,
+    log_start_offset, log_end_offset, oldest_ts_ms; other columns pass through. `first_unread_ms` is
+    never after `ts_ms`, and null exactly when `method` is out_of_history, no_commit or null (log
+    end unknown).
     `there_by_ms` is the first known instant at which the record was there, `ts_ms` at the latest.
     """
     bracketed = _with_brackets(positions, offset_samples).withColumn("closing", _closing())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 
 import pytest
 
@@ -14,6 +15,8 @@ logging.getLogger("py4j").setLevel(logging.WARNING)
 def spark(tmp_path_factory):
     from spark_analytics import session as sessions
     from spark_analytics.contracts.runs import RunConfig
+    from spark_analytics.io.jars import jar_paths
+    from tests.spark_analytics.lakes import drivers, jars_dir
 
     # The session of a run: what is tested is what is run, and it starts as quickly.
     config = RunConfig(
@@ -25,7 +28,8 @@ def spark(tmp_path_factory):
         to_ts_ms=30_000,
         deadline_s=600,
         clusters=(),
+        spark_conf={"spark.driver.extraClassPath": os.pathsep.join(drivers())},
     )
-    session = sessions.start(config, [])
+    session = sessions.start(config, jar_paths(jars_dir()))
     yield session
     session.stop()

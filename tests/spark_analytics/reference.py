@@ -19,7 +19,7 @@ def gold(slices: list[Row], rules: Rules) -> dict[str, list[Row]]:
     topics = last_slices([s for s in slices if s["kind"] == "topic"], rules)
     groups = last_slices([s for s in slices if s["kind"] == "group"], rules)
     series = log_ends(topics)
-    all_samples = {key: offset_samples(samples) for key, samples in series.items()}
+    all_samples = {key: Log(samples) for key, samples in series.items()}
     stands = [
         stand
         for part in by_series(groups).values()
@@ -42,22 +42,53 @@ def last_slices(slices: list[Row], rules: Rules) -> list[Row]:
     return sorted(last.values(), key=lambda s: s["window_ms"])
 
 
-def log_ends(topics: list[Row]) -> dict[tuple, list[tuple[int, int]]]:
+def log_ends(topics: list[Row]) -> dict[tuple, list[tuple[int, int, int]]]:
     series = defaultdict(list)
     for one in topics:
-        for p, end in zip(one["partition"], one["log_end_offset"], strict=True):
+        parts = zip(one["partition"], one["log_end_offset"], one["leader_epoch"], strict=True)
+        for p, end, epoch in parts:
             if end is not None:
-                series[one["cluster_id"], one["topic"], p].append((one["ts_ms"], end))
+                series[(*log_key(one), p)].append((one["ts_ms"], end, epoch))
     return series
 
 
-def offset_samples(samples: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those that no later sample is below; flat runs need not be compressed for the meaning."""
-    return [
-        (ts, end)
-        for i, (ts, end) in enumerate(samples)
-        if all(later >= end for _, later in samples[i + 1 :])
-    ]
+def log_key(one: Row) -> tuple:
+    return one["cluster_id"], one["topic"], one.get("topic_id") or ""
+
+
+class Log:
+    """When one log, of one topic id, had which end; a leader epoch that begins below what was there
+    cuts it.
+    """
+
+    def __init__(self, samples: list[tuple[int, int, int]]) -> None:
+        self.samples = samples
+        epochs = []
+        for epoch in {epoch for _, _, epoch in samples}:
+            mine = [(ts, end) for ts, end, other in samples if other == epoch]
+            epochs.append((*min(mine), epoch, max(end for _, end in mine)))
+        reached = -1
+        self.cuts = []
+        for ts, end, _, top in sorted(epochs, key=lambda e: (e[0], e[2])):
+            if end < reached:
+                self.cuts.append((ts, end))
+            reached = max(reached, top)
+
+    def cuts_by(self, ts_ms: int) -> int:
+        return len([ts for ts, _ in self.cuts if ts <= ts_ms])
+
+    def known_at(self, ts_ms: int) -> list[tuple[int, int]]:
+        """The samples that are true of the log as it was at that instant; flat runs need not be
+        compressed for the meaning."""
+        history = self.cuts_by(ts_ms)
+        found = []
+        for i, (ts, end, _) in enumerate(self.samples):
+            own = self.cuts_by(ts)
+            later = [e for t, e, _ in self.samples[i + 1 :] if self.cuts_by(t) == own]
+            passed = [e for _, e in self.cuts[own:history]]
+            if own <= history and all(e >= end for e in later + passed):
+                found.append((ts, end))
+        return found
 
 
 def first_unread(  # noqa: PLR0911 - one return a rule
@@ -105,9 +136,10 @@ def by_series(groups: list[Row]) -> dict[tuple, list[Row]]:
     series = defaultdict(list)
     for one in groups:
         for i, p in enumerate(one["partition"]):
-            series[one["cluster_id"], one["group"], one["topic"], p].append(
+            series[(*log_key(one), one["group"], p)].append(
                 {
                     **{k: one[k] for k in ("cluster_id", "group", "topic", "window_ms", "ts_ms")},
+                    "topic_id": one.get("topic_id") or "",
                     **{k: one[k] for k in ("state", "members")},
                     "partition": p,
                     "committed": one["committed_offset"][i],
@@ -122,7 +154,7 @@ def judge(part: list[Row], topics: list[Row], all_samples, rules: Rules) -> list
     of_topic = {}
     for one in topics:
         for i, p in enumerate(one["partition"]):
-            of_topic[one["cluster_id"], one["topic"], p, one["window_ms"]] = {
+            of_topic[(*log_key(one), p, one["window_ms"])] = {
                 "size_bytes": one["size_bytes"][i],
                 "oldest_ts_ms": one["oldest_ts_ms"][i],
                 "retention_ms": one["retention_ms"],
@@ -131,9 +163,9 @@ def judge(part: list[Row], topics: list[Row], all_samples, rules: Rules) -> list
     nothing = dict.fromkeys(("size_bytes", "oldest_ts_ms", "retention_ms", "retention_bytes"))
     changed_ms = waiting_ms = None
     for i, q in enumerate(part):
-        key = (q["cluster_id"], q["topic"], q["partition"])
+        key = (*log_key(q), q["partition"])
         q.update(of_topic.get((*key, q["window_ms"]), nothing))
-        series = all_samples.get(key, [])
+        series = all_samples[key].known_at(q["ts_ms"]) if key in all_samples else []
         q["first_unread_ms"], q["method"] = first_unread(q, series, rules)
         committed = q["committed"] >= 0
         q["lag"] = max(0, q["end"] - q["committed"]) if committed and q["end"] is not None else None
@@ -190,6 +222,11 @@ def biggest(values):
     return max(known) if known else None
 
 
+def millionths(rate):
+    """What a sum of rates takes of each, so that it does not depend on their order."""
+    return None if rate is None else round(rate, 6)
+
+
 def total(values):
     known = [v for v in values if v is not None]
     return sum(known) if known else None
@@ -228,8 +265,8 @@ def group_lag(stands: list[Row], rules: Rules) -> list[Row]:
                 else None,
                 "lag_seconds_at_least": biggest(q["at_least"] for q in parts),
                 "method": method,
-                "produce_records_per_s": total(q["p"] for q in parts),
-                "consume_records_per_s": total(q["c"] for q in parts),
+                "produce_records_per_s": total(millionths(q["p"]) for q in parts),
+                "consume_records_per_s": total(millionths(q["c"]) for q in parts),
                 "eta_seconds": (
                     None
                     if not known
@@ -260,6 +297,7 @@ def group_lag(stands: list[Row], rules: Rules) -> list[Row]:
                 "_waiting": biggest(q["waiting"] for q in parts),
                 "_behind": len(behind),
                 "_stuck": biggest(q["unchanged"] for q in behind),
+                "_topic_id": parts[0]["topic_id"],
                 "_back": any(q["went_back"] for q in parts),
             }
         )
@@ -267,8 +305,8 @@ def group_lag(stands: list[Row], rules: Rules) -> list[Row]:
         same = [
             r
             for r in rows
-            if (r["cluster_id"], r["group"], r["topic"])
-            == (row["cluster_id"], row["group"], row["topic"])
+            if (r["cluster_id"], r["group"], r["topic"], r["_topic_id"])
+            == (row["cluster_id"], row["group"], row["topic"], row["_topic_id"])
             and row["ts_ms"] - rules.trend_s * 1000 <= r["ts_ms"] <= row["ts_ms"]
             and r["lag_records"] is not None
         ]

@@ -11,9 +11,15 @@ from hypothesis import strategies as st
 
 from spark_analytics import schemas
 from spark_analytics.contracts.errors import ContractError
-from spark_analytics.contracts.gold import CHOICE_LENGTH_MAX, GOLD_TABLES, GROUP_LAG, ColumnType
+from spark_analytics.contracts.gold import ALL_TABLES, CHOICE_LENGTH_MAX, GROUP_LAG, ColumnType
 from spark_analytics.contracts.rules import Rules
-from spark_analytics.contracts.runs import ClusterInput, ClusterResult, RunConfig, RunResult
+from spark_analytics.contracts.runs import (
+    CatalogInput,
+    ClusterInput,
+    ClusterResult,
+    RunConfig,
+    RunResult,
+)
 from spark_analytics.contracts.statuses import (
     RISK_SEVERITY,
     STATUS_SEVERITY,
@@ -50,7 +56,8 @@ clusters = st.builds(
 @given(given_clusters=st.lists(clusters, max_size=3).map(tuple), lookback_s=st.integers(1, 10**6))
 def test_a_configuration_survives_its_file(given_clusters, lookback_s):
     rules = Rules(offset_samples_lookback_s=lookback_s)
-    config = RunConfig(**{**USUAL, "clusters": given_clusters, "rules": rules})
+    catalog = CatalogInput(uri="jdbc:sqlite:file:/c.db", jars=("/a.jar", "/b.jar"))
+    config = RunConfig(**{**USUAL, "clusters": given_clusters, "rules": rules, "catalog": catalog})
     assert RunConfig.from_json(config.to_json()) == config
 
 
@@ -73,11 +80,16 @@ def test_a_result_survives_its_file():
         ({"from_ts_ms": 1}, "multiples of the window"),
         ({"to_ts_ms": 0}, "after from_ts_ms"),
         ({"data_uri": "/lake"}, "scheme"),
+        ({"job": "weekly"}, "job must be one of"),
+        ({"job": "hourly"}, "multiples of the window"),
         ({"rules": {"window_s": 0}}, "window_s"),
         ({"rules": {"nonsense": 1}}, "nonsense"),
         ({"unknown": 1}, "unknown"),
         ({"clusters": [{"cluster_id": "a"}]}, "bootstrap_servers"),
         ({"clusters": 5}, "not iterable"),
+        ({"catalog": {"uri": "postgres://db/lake"}}, "begin with jdbc:"),
+        ({"catalog": {"uri": "jdbc:x://me:pw@db/lake"}}, "must not hold a login"),
+        ({"catalog": {"jars": []}}, "uri"),
         ({"clusters": [{**ONE, "from_ts_ms": 1}]}, "a window's start"),
         ({"clusters": [{**ONE, "from_ts_ms": 60_000}]}, "in the run's range"),
         ({"clusters": [{**ONE, "from_ts_ms": -30_000}]}, "in the run's range"),
@@ -98,7 +110,7 @@ def test_what_is_no_configuration_or_result_is_refused(text):
         RunResult.from_json(text)
 
 
-@pytest.mark.parametrize("table", GOLD_TABLES.values(), ids=lambda table: table.name)
+@pytest.mark.parametrize("table", ALL_TABLES.values(), ids=lambda table: table.name)
 def test_a_gold_table_holds_together(table):
     names = table.column_names
     assert len(set(names)) == len(names) >= len(table.key) > 0
@@ -119,11 +131,11 @@ def test_all_reasons_together_fit_their_column():
     assert not any("," in word for word in Reason)
 
 
-@pytest.mark.parametrize("name", GOLD_TABLES)
+@pytest.mark.parametrize("name", ALL_TABLES)
 def test_spark_s_schema_is_the_contract_s(name):
     schema = getattr(schemas, name.upper())
     assert [(field.name, field.dataType.simpleString()) for field in schema] == [
-        (column.name, column.type.value) for column in GOLD_TABLES[name].columns
+        (column.name, column.type.value) for column in ALL_TABLES[name].columns
     ]
 
 

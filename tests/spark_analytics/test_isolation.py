@@ -1,4 +1,4 @@
-"""One cluster's trouble is its own: its range, and a bronze file of it that cannot be read."""
+"""One cluster's trouble is its own: its range, and a data file of it that cannot be read."""
 
 from __future__ import annotations
 
@@ -6,30 +6,49 @@ import json
 from pathlib import Path
 
 import pytest
+from pyspark.sql import functions as F
 
 from spark_analytics.contracts.gold import GOLD_TABLES
 from spark_analytics.contracts.runs import ClusterInput, RunConfig
 from spark_analytics.io.run_files import Progress
-from spark_analytics.jobs.run import run_in
-from tests.bench.spark.telemetry import Telemetry
+from spark_analytics.io.tables import BRONZE, SILVER_GROUP, SILVER_TOPIC
+from spark_analytics.jobs import run as runs
+from tests.bench.spark.telemetry import Telemetry, append
+from tests.spark_analytics.lakes import lake_in
 
 pytestmark = pytest.mark.spark
 TO_MS = 1_760_000_040_000 - 1_760_000_040_000 % 30_000
 FROM_MS = TO_MS - 120_000
+NOW_MS = TO_MS - 60_000
+"""What is older is in the lake before the tests' runs begin."""
 BOUNDED = {"0": 10**9}
-"""No ingest then: bronze is as it was made here."""
+CLUSTERS = ("kc_a", "kc_b")
 
 
 @pytest.fixture
-def lake_path(tmp_path) -> Path:
-    for cluster in ("kc_a", "kc_b"):
+def lake(spark, tmp_path, monkeypatch):
+    """A lake of two clusters; bronze is as it was made here, for nothing is ingested."""
+    monkeypatch.setattr(runs, "ingest", lambda *_, **__: None)
+    made = lake_in(spark, tmp_path)
+    fill(made, tmp_path / "old", NOW_MS - 300_000, NOW_MS)
+    return made
+
+
+def fill(lake, files: Path, from_ms: int, to_ms: int) -> None:
+    """Each kind and cluster in a file of its own."""
+    for cluster in CLUSTERS:
         telemetry = Telemetry(100, 1, seed=1, cluster_id=cluster)
-        start_ms = FROM_MS - 600_000
-        telemetry.write(tmp_path / "bronze", start_ms, TO_MS, groups_from_ms=start_ms)
-    return tmp_path
+        telemetry.write(files / cluster, from_ms, to_ms, groups_from_ms=from_ms)
+        for kind in ("topic", "group"):
+            folder = files / cluster / kind
+            folder.mkdir()
+            for file in (files / cluster).glob(f"*-{kind}.parquet"):
+                file.rename(folder / file.name)
+            append(lake, folder)
 
 
-def run(spark, path: Path, *clusters: str, starts_ms: dict[str, int] | None = None):
+def run(lake, *clusters: str, starts_ms: dict[str, int] | None = None, bounds=None):
+    path = Path(lake.uri.removeprefix("file://"))
     work = path / "work"
     work.mkdir(exist_ok=True)
     config = RunConfig(
@@ -44,62 +63,122 @@ def run(spark, path: Path, *clusters: str, starts_ms: dict[str, int] | None = No
             ClusterInput(
                 cluster_id=cluster,
                 bootstrap_servers="-",
-                offsets_end=BOUNDED,
+                offsets_end=bounds,
                 from_ts_ms=(starts_ms or {}).get(cluster),
             )
-            for cluster in clusters
+            for cluster in clusters or CLUSTERS
         ),
     )
-    return run_in(spark, config, {}, Progress(str(work)))
+    result = runs.run_in(lake.spark, config, {}, Progress(str(work)))
+    return result, {table: (work / f"{table}.jsonl").read_bytes() for table in GOLD_TABLES}
 
 
-def truncate(folder: Path, kind: str) -> Path:
-    file = min(folder.glob(f"batch=*/part={kind}/dt=*/*.parquet"))
+def files_of(lake, table, cluster, *, holding=None) -> list[Path]:
+    """The table's data files of that cluster, those with such rows."""
+    files = lake.spark.table(f"{table.path}.files").filter(
+        F.col(f"partition.{table.cluster}") == cluster
+    )
+    rows = lake.read(table).select("*", F.input_file_name().alias("file"))
+    if holding is not None:
+        files = files.join(
+            rows.filter(holding).select(F.col("file").alias("file_path")).distinct(),
+            "file_path",
+            "left_semi",
+        )
+    paths = files.select("file_path").collect()
+    return [Path(row[0].removeprefix("file:").replace("///", "/")) for row in paths]
+
+
+def cut(file: Path) -> None:
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    return file
 
 
-@pytest.mark.parametrize("kind", ["topic", "group"])
-def test_a_truncated_file_is_put_aside_and_its_cluster_is_marked(spark, lake_path, kind):
-    whole = run(spark, lake_path, "kc_a", "kc_b")
-    assert [cluster.error for cluster in whole.clusters] == [None, None]
-    file = truncate(lake_path / "bronze" / "cluster=kc_b", kind)
+def spoil(file: Path) -> None:
+    """Of the same length, but not a Parquet file any more."""
+    file.write_bytes(b"\0" * file.stat().st_size)
 
-    result = run(spark, lake_path, "kc_a", "kc_b")
+
+def of_a(gold: dict[str, bytes]) -> dict[str, list[bytes]]:
+    return {
+        table: [line for line in lines.splitlines() if json.loads(line)["cluster_id"] == "kc_a"]
+        for table, lines in gold.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "damage", "bounds"),
+    [("topic", cut, BOUNDED), ("group", cut, None), ("topic", spoil, None)],
+    ids=["topic-cut-bounded", "group-cut-new", "topic-spoilt-new"],
+)
+def test_a_bronze_file_that_cannot_be_read_is_put_aside(lake, kind, damage, bounds):
+    _, whole = run(lake, bounds=BOUNDED)
+    (file,) = files_of(lake, BRONZE, "kc_b", holding=F.col("part") == kind)
+    damage(file)
+
+    result, gold = run(lake, bounds=bounds)
     first, second = result.clusters
     assert result.ok
-    assert (first.error, first.records_in) == (None, whole.clusters[0].records_in)
-    name = file.relative_to(lake_path / "bronze")
+    assert first.error is None
+    assert first.records_in > 0
+    name = str(file).partition("/tables/")[2]
     assert second.error == f"telemetry of {name} cannot be read; it is in quarantine"
-    assert {table: 2 * rows for table, rows in result.rows.items()} == whole.rows
+    assert of_a(gold) == of_a(whole)
+    assert all(b"kc_b" not in rows for rows in gold.values())
     assert not file.exists()
-    assert (lake_path / "quarantine" / name).exists()
+    assert (Path(lake.uri.removeprefix("file://")) / "quarantine" / name).exists()
+    assert files_of(lake, BRONZE, "kc_b", holding=F.col("part") == kind) == []
 
-    after = run(spark, lake_path, "kc_a", "kc_b")
+    after, _ = run(lake, bounds=bounds)
     assert [cluster.error for cluster in after.clusters] == [None, None]
-    assert after.clusters[1].records_in < whole.clusters[1].records_in
+    assert after.clusters[1].records_in == first.records_in // 2
 
 
-def test_when_every_cluster_has_such_a_file_the_run_fails_with_the_reason(spark, lake_path):
-    for cluster in ("kc_a", "kc_b"):
-        truncate(lake_path / "bronze" / f"cluster={cluster}", "topic")
-    result = run(spark, lake_path, "kc_a", "kc_b")
+@pytest.mark.parametrize("table", [SILVER_TOPIC, SILVER_GROUP], ids=lambda table: table.name)
+def test_a_silver_file_that_cannot_be_read_is_made_again_from_bronze(lake, table):
+    _, whole = run(lake)
+    cut(files_of(lake, table, "kc_b", holding=F.col("window_ms") >= FROM_MS)[0])
+    result, gold = run(lake)
+    assert [cluster.error is None for cluster in result.clusters] == [True, False]
+    assert of_a(gold) == of_a(whole)
+    again, gold = run(lake)
+    assert [cluster.error for cluster in again.clusters] == [None, None]
+    assert gold == whole
+
+
+def test_when_every_cluster_has_such_a_file_the_run_fails_with_the_reason(lake):
+    for cluster in CLUSTERS:
+        cut(files_of(lake, BRONZE, cluster)[0])
+    path = Path(lake.uri.removeprefix("file://")) / "work"
+    path.mkdir()
+    for table in GOLD_TABLES:
+        (path / f"{table}.jsonl").touch()
+    result, _ = run(lake)
     assert not result.ok
     assert "it is in quarantine" in (result.error or "")
     assert all(cluster.error for cluster in result.clusters)
 
 
-def gold_rows(path: Path, table: str) -> list[dict]:
-    return [json.loads(line) for line in (path / "work" / f"{table}.jsonl").open()]
+def test_a_run_takes_in_what_is_new_and_gives_what_all_of_it_gives(lake, tmp_path):
+    first, _ = run(lake)
+    assert [cluster.records_in for cluster in first.clusters] == [60, 60]
+    nothing, _ = run(lake)
+    assert [cluster.records_in for cluster in nothing.clusters] == [0, 0]
+    assert [c.offsets_end for c in nothing.clusters] == [c.offsets_end for c in first.clusters]
+    fill(lake, tmp_path / "new", NOW_MS, TO_MS)
+    result, gold = run(lake)
+    # A topic slice and a group slice every ten seconds.
+    assert [cluster.records_in for cluster in result.clusters] == [12, 12]
+    _, bounded = run(lake, bounds=BOUNDED)
+    assert gold == bounded
 
 
-def test_each_cluster_is_computed_from_its_own_start(spark, lake_path):
-    run(spark, lake_path, "kc_a", "kc_b")
-    whole = {table: gold_rows(lake_path, table) for table in GOLD_TABLES}
+def test_each_cluster_is_computed_from_its_own_start(lake):
+    _, whole = run(lake)
     late_ms = FROM_MS + 60_000
-    result = run(spark, lake_path, "kc_a", "kc_b", starts_ms={"kc_b": late_ms})
+    result, gold = run(lake, starts_ms={"kc_b": late_ms})
     assert [cluster.from_ts_ms for cluster in result.clusters] == [FROM_MS, late_ms]
-    for table, rows in whole.items():
+    for table, lines in whole.items():
+        rows = [json.loads(line) for line in lines.splitlines()]
         expected = [row for row in rows if row["cluster_id"] == "kc_a" or row["ts_ms"] >= late_ms]
         assert 0 < len(expected) < len(rows)
-        assert gold_rows(lake_path, table) == expected
+        assert [json.loads(line) for line in gold[table].splitlines()] == expected

@@ -1,8 +1,9 @@
 """The whole way on real parts: collector → our brokers → Spark → gold, compared with the brokers.
 
 A Spark run costs seconds, so one story serves every question: a run is killed with SIGKILL when
-its batch's offsets are noted, the next one when the batch stands in bronze, and the third reads all
-of it, beside a cluster that is away and records that nobody can read.
+its batch's offsets are noted, the next one when the batch stands in bronze, one more when silver is
+written, and the last reads all of it, beside a cluster that is away and records that nobody can
+read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -33,8 +33,9 @@ from spark_analytics.contracts.gold import GOLD_TABLES
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.runs import ClusterInput, RunConfig, RunResult
 from spark_analytics.contracts.telemetry import TELEMETRY_PARTITIONS, TELEMETRY_TOPIC
-from spark_analytics.io import jars
+from spark_analytics.io.tables import BRONZE, SILVER_TOPIC
 from tests.local_cluster import ROOT, eventually, local_cluster
+from tests.spark_analytics.lakes import jars_dir, lake_in
 
 pytestmark = [pytest.mark.spark, pytest.mark.cluster, pytest.mark.timeout(900)]
 CLUSTER_ID = "kc_live"
@@ -46,14 +47,7 @@ NAMED = "broker.invalid"
 
 
 @pytest.fixture(scope="module")
-def jars_dir():
-    target = pathlib.Path(os.environ.get("PENSTOCK_SPARK_JARS_DIR") or ROOT / "build/jars")
-    jars.fetch(target)
-    return target
-
-
-@pytest.fixture(scope="module")
-def live(tmp_path_factory, jars_dir):
+def live(tmp_path_factory):
     """A broker with a topic, a slow group and a finished one, and a collector's way in."""
     root = tmp_path_factory.mktemp("live")
     settings = {"offsets.topic.num.partitions": "2", "offsets.topic.replication.factor": "1"}
@@ -69,7 +63,7 @@ def live(tmp_path_factory, jars_dir):
             publisher=TelemetryPublisher(spec),
             sampler=Sampler(),
             root=root,
-            jars_dir=jars_dir,
+            jars_dir=jars_dir(),
             runs=0,
         )
         yield made
@@ -167,16 +161,23 @@ def newest(rows):
     return max(rows, key=lambda row: row["ts_ms"])
 
 
-def bronze_offsets(live):
-    """(table, telemetry partition, offset) of every bronze row."""
-    import pyarrow.parquet as pq
+def bronze_offsets(spark, live):
+    """(telemetry partition, offset) of every bronze row."""
+    rows = lake_in(spark, live.root / "lake").read(BRONZE)
+    return sorted(map(tuple, rows.select("kafka_partition", "kafka_offset").collect()))
 
-    found = []
-    for file in (live.root / "lake" / "bronze").glob("cluster=*/batch=*/part=*/dt=*/*.parquet"):
-        table = pq.ParquetFile(file).read(["kafka_partition", "kafka_offset"])
-        columns = table.to_pydict()
-        found += zip(columns["kafka_partition"], columns["kafka_offset"], strict=True)
-    return found
+
+def is_written(live, table):
+    """Whether anything was ever committed to it."""
+    versions = (live.root / "lake/tables" / table.name.replace(".", "/")).glob("metadata/v*.json")
+    found = [json.loads(version.read_text() or "{}") for version in versions]
+    return any(version.get("snapshots") for version in found)
+
+
+def forget_that_the_batch_is_done(live):
+    """As if the run had been killed between Iceberg's commit and Spark's note of it."""
+    for note in (live.root / "lake/streams").glob("*/*/commits/*"):
+        note.unlink()
 
 
 def telemetry_offsets(live):
@@ -198,7 +199,7 @@ def killed_when(live, exists):
 
 
 @pytest.fixture(scope="module")
-def story(live):
+def story(live, spark):
     """What was there, what was done, and what the run that went through said."""
     before = collect(live, ago_ms=2 * WINDOW_MS)
     produce(live, 3000)
@@ -208,9 +209,11 @@ def story(live):
     after = collect(live)
     send_garbage(live)
     lake = live.root / "lake"
-    killed_when(live, lambda: list((lake / "checkpoints").glob("*/offsets/0")))
-    assert bronze_offsets(live) == []
-    killed_when(live, lambda: bronze_offsets(live))
+    killed_when(live, lambda: list((lake / "streams").glob("*/*/offsets/0")))
+    assert bronze_offsets(spark, live) == []
+    killed_when(live, lambda: is_written(live, BRONZE))
+    forget_that_the_batch_is_done(live)
+    killed_when(live, lambda: is_written(live, SILVER_TOPIC))
     work, result = run(live, others=(AWAY,))
     return SimpleNamespace(before=before, after=after, tps=tps, work=work, result=result)
 
@@ -228,8 +231,8 @@ def of(story, table, **wanted):
     return newest([row for row in rows if all(row[key] == wanted[key] for key in wanted)])
 
 
-def test_runs_killed_anywhere_count_nothing_twice(live, story):
-    assert sorted(bronze_offsets(live)) == telemetry_offsets(live)
+def test_runs_killed_anywhere_count_nothing_twice(live, story, spark):
+    assert bronze_offsets(spark, live) == telemetry_offsets(live)
     assert story.result.clusters[1].offsets_end == {
         str(partition): offset + 1 for partition, offset in telemetry_offsets(live)
     }

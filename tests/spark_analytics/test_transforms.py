@@ -13,13 +13,16 @@ from spark_analytics.contracts.gold import GOLD_TABLES, GROUP_EXPIRY, GROUP_LAG,
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Method, Risk, Status, Trend
 from spark_analytics.transforms import telemetry
+from spark_analytics.transforms.exact import exact_sum
 from spark_analytics.transforms.group_expiry import group_expiry
 from spark_analytics.transforms.group_lag import group_lag
+from spark_analytics.transforms.histories import CUTS_MAX, any_cuts, cuts
 from spark_analytics.transforms.offset_samples import offset_samples
 from spark_analytics.transforms.positions import positions
 from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
 from spark_analytics.transforms.topic_retention import topic_retention
 from tests.spark_analytics import reference, world
+from tests.spark_analytics.cases import CASES, group_slice, minute, of_cluster, topic_slice
 
 pytestmark = pytest.mark.spark
 RULES = Rules()
@@ -38,7 +41,7 @@ def bronze(spark, slices, kind):
 def spark_gold(spark, slices, rules=RULES):
     topics = topic_snapshots(bronze(spark, slices, "topic"), rules.window_s).persist()
     groups = group_snapshots(bronze(spark, slices, "group"), rules.window_s)
-    stands = positions(groups, topics, offset_samples(topics), rules, from_ms=F.lit(0)).persist()
+    stands = positions(groups, topics, any_cuts(topics), rules, from_ms=F.lit(0)).persist()
     found = {
         GROUP_LAG: group_lag(stands, rules, from_ms=F.lit(0)),
         TOPIC_RETENTION: topic_retention(topics),
@@ -61,147 +64,6 @@ def keyed(rows):
     return found
 
 
-def topic_slice(at, end, **more):
-    return {
-        "v": 1,
-        "kind": "topic",
-        "cluster_id": "c",
-        "topic": "t",
-        "retention_ms": 3_600_000,
-        "ts_ms": minute(at),
-        "retention_bytes": -1,
-        "partition": [0],
-        "leader_epoch": [0],
-        "log_start_offset": [0],
-        "log_end_offset": [end],
-        "size_bytes": [None if end is None else end * 10],
-        "oldest_ts_ms": [world.START_MS - 60_000],
-        **more,
-    }
-
-
-def group_slice(at, committed, end, **more):
-    return {
-        "v": 1,
-        "kind": "group",
-        "cluster_id": "c",
-        "group": "g",
-        "topic": "t",
-        "ts_ms": minute(at),
-        "state": "Stable",
-        "members": 1,
-        "partition": [0],
-        "committed_offset": [committed],
-        "log_start_offset": [0],
-        "log_end_offset": [end],
-        **more,
-    }
-
-
-def minute(number):
-    return int(world.START_MS + number * 60_000)
-
-
-TWO = {
-    "partition": [0, 1],
-    "leader_epoch": [0, 0],
-    "log_start_offset": [0, 0],
-    "size_bytes": [1000, 10],
-    "oldest_ts_ms": [world.START_MS, world.START_MS],
-}
-PAIR = {"partition": [0, 1], "log_start_offset": [0, 0]}
-CASES = {
-    # 100 records a minute; the group stands where the log end was 4.5 minutes ago.
-    "behind": [
-        *(topic_slice(m, 100 * m + 1000) for m in range(11)),
-        *(group_slice(m, 100 * m + 550, 100 * m + 1000) for m in range(11)),
-    ],
-    # Reads 30 of 100 records a minute.
-    "falls-slowly": [
-        *(topic_slice(m, 100 * m + 1000, retention_ms=86_400_000) for m in range(11)),
-        *(group_slice(m, 30 * m + 900, 100 * m + 1000) for m in range(11)),
-    ],
-    "stopped": [
-        *(topic_slice(m, 100 * m + 1000) for m in range(11)),
-        *(group_slice(m, 1000, 100 * m + 1000, members=0) for m in range(11)),
-    ],
-    "before-history": [
-        *(topic_slice(m, 100 * m + 1000) for m in range(2)),
-        *(group_slice(m, 100 * m + 500, 100 * m + 1000) for m in range(2)),
-    ],
-    "end-unknown": [topic_slice(0, None), group_slice(0, 5, None)],
-    "no-commit": [topic_slice(0, 50), group_slice(0, -1, 50)],
-    "never-commits": [
-        one for m in range(11) for one in (topic_slice(m, 50), group_slice(m, -1, 50))
-    ],
-    # Of two partitions one is committed and lost records, the other was never committed.
-    "lost-and-uncommitted": [
-        one
-        for m in range(11)
-        for one in (
-            topic_slice(m, 0, **{**TWO, "log_start_offset": [500, 0]}, log_end_offset=[900, 50]),
-            group_slice(
-                *(m, 0, 0),
-                **{**PAIR, "log_start_offset": [500, 0]},
-                committed_offset=[200, -1],
-                log_end_offset=[900, 50],
-            ),
-        )
-    ],
-    # Nobody is there, and at minute 8 the offsets are set back; nobody comes.
-    "deserted-and-rewound": [
-        one
-        for m in range(14)
-        for one in (
-            topic_slice(m, 1000),
-            group_slice(m, 1000 if m < 8 else 100, 1000, members=0, state="Empty"),
-        )
-    ],
-    # Deleted and created again at minute 5: offsets begin again, the group's are gone with the old.
-    "recreated": [
-        *(topic_slice(m, 100 * m + 1000) for m in range(5)),
-        *(topic_slice(m, 10 * m, oldest_ts_ms=[minute(5)]) for m in range(5, 11)),
-        *(group_slice(m, 100 * m + 900, 100 * m + 1000) for m in range(5)),
-        *(group_slice(m, 10 * m - 15, 10 * m) for m in range(5, 11)),
-    ],
-    "group-deleted": [
-        *(topic_slice(m, 100 * m) for m in range(11)),
-        *(group_slice(m, 100 * m, 100 * m) for m in range(6)),
-    ],
-    # A second partition from minute 5 on, that the group has not committed on yet.
-    "partition-added": [
-        *(topic_slice(m, 100 * m) for m in range(5)),
-        *(topic_slice(m, 0, **TWO, log_end_offset=[100 * m, m]) for m in range(5, 11)),
-        *(group_slice(m, 100 * m, 100 * m) for m in range(5)),
-        *(
-            group_slice(
-                m, 0, 0, **PAIR, log_end_offset=[100 * m, m], committed_offset=[100 * m, -1]
-            )
-            for m in range(5, 11)
-        ),
-    ],
-    # Retention went past the group: 300 of its records are gone.
-    "data-lost": [
-        *(topic_slice(m, 100 * m + 1000, log_start_offset=[500]) for m in range(11)),
-        *(group_slice(m, 200, 100 * m + 1000, log_start_offset=[500]) for m in range(11)),
-    ],
-    # The collector's clock is set back by five minutes after minute 8.
-    "clock-back": [
-        one
-        for m in range(14)
-        for at in [m if m <= 8 else m - 4.5]
-        for one in (topic_slice(at, 100 * m + 1000), group_slice(at, 100 * m + 900, 100 * m + 1000))
-    ],
-    # Nobody collected from minute 3 to 20; what came in between came nobody knows when.
-    "gap": [
-        one
-        for m in [0, 1, 2, 3, 20, 21, 22]
-        for one in (topic_slice(m, 100 * m + 1000), group_slice(m, 2000, 100 * m + 1000))
-        if m > 3 or one["kind"] == "topic"
-    ],
-}
-
-
 @pytest.fixture(scope="module")
 def both(spark):
     """One Spark pass over every random world and every listed case (a cluster each), and what the
@@ -217,10 +79,6 @@ def both(spark):
     for name, rows in reference.gold(listed, RULES).items():
         expected[name] += rows
     return actual, expected
-
-
-def of_cluster(cluster_id, slices):
-    return [{**one, "cluster_id": cluster_id} for one in slices]
 
 
 def last(both, table, cluster_id):
@@ -285,7 +143,7 @@ def test_a_range_gives_the_same_rows_as_all_windows(spark, both):
     from_ms = F.when(F.col("cluster_id") == "cl_7", starts_ms["cl_7"]).otherwise(start_ms)
     topics = topic_snapshots(bronze(spark, slices, "topic"), RULES.window_s).persist()
     groups = group_snapshots(bronze(spark, slices, "group"), RULES.window_s)
-    stands = positions(groups, topics, offset_samples(topics), RULES, from_ms=from_ms).persist()
+    stands = positions(groups, topics, cuts(topics), RULES, from_ms=from_ms).persist()
     recent = stands.filter(F.col("window_ms") >= from_ms)
     found = {
         "group_lag": group_lag(stands, RULES, from_ms=from_ms),
@@ -385,6 +243,55 @@ def test_a_recreated_topic_begins_its_history_again(both):
     assert last(both, "topic_retention", "recreated")["records"] == 100
 
 
+@pytest.mark.parametrize("case", ["recreated-with-ids", "cut"])
+def test_what_comes_after_does_not_rewrite_the_past(spark, both, case):
+    """As when it was computed at minute 4, before anybody could know."""
+    early = spark_gold(spark, [one for one in CASES[case] if one["ts_ms"] < minute(5)])
+    for table, rows in early.items():
+        past = [
+            {**row, "cluster_id": "c"}
+            for row in both[0][table]
+            if row["cluster_id"] == case and row["ts_ms"] < minute(5)
+        ]
+        assert keyed(past) == keyed(rows)
+    lags = [row["lag_seconds"] for row in early["group_lag"]]
+    assert sum(lag is not None for lag in lags) >= 3
+
+
+def test_a_topic_that_is_created_again_has_no_rates_of_the_one_before(both):
+    rows = [row for row in both[0]["group_lag"] if row["cluster_id"] == "recreated-with-ids"]
+    first, second, *_ = sorted(
+        (r for r in rows if r["ts_ms"] >= minute(5)), key=lambda r: r["ts_ms"]
+    )
+    assert (first["produce_records_per_s"], first["trend"]) == (None, "unknown")
+    assert second["produce_records_per_s"] == pytest.approx(10 / 60, abs=1e-6)
+    assert {row["reasons"] for row in rows} == {""}
+
+
+def test_below_a_cut_times_are_known_and_above_it_begin_again(both):
+    rows = {row["ts_ms"]: row for row in both[0]["group_lag"] if row["cluster_id"] == "cut"}
+    after = [row for ts_ms, row in sorted(rows.items()) if ts_ms >= minute(5)]
+    # Record 1050 came in the first minute, between the samples of 1000 and 1100 records.
+    assert [row["lag_seconds"] for row in after] == [
+        pytest.approx(60 * (m - 0.5), abs=0.1) for m in range(5, 11)
+    ]
+
+
+def test_of_a_log_that_is_cut_again_and_again_only_so_much_is_kept(spark):
+    count = 3 * CUTS_MAX
+    ends = [100 if n % 2 == 0 else 50 for n in range(count)]
+    flapping = [topic_slice(n, end, leader_epoch=[n]) for n, end in enumerate(ends)]
+    topics = topic_snapshots(bronze(spark, flapping, "topic"), RULES.window_s)
+    found = cuts(topics)
+    kept = found.first()["cuts"]
+    assert [cut["end_offset"] for cut in kept] == [50] * CUTS_MAX
+    assert kept[-1]["ts_ms"] == minute(count - 1)
+    samples = offset_samples(topics, found).collect()
+    # Each log end in its own history, and what is below all cuts in those that follow.
+    assert len(samples) <= count * (CUTS_MAX + 1)
+    assert {row["log_end_offset"] for row in samples if row["history"] == CUTS_MAX} == {50}
+
+
 def test_a_deleted_group_has_no_more_rows(both):
     minutes = world.START_MS + 5 * 60_000
     assert last(both, "group_lag", "group-deleted")["sampled_ms"] == minutes
@@ -431,7 +338,7 @@ def test_no_data_gives_no_rows(spark):
         snapshots(bronze(spark, some, kind).filter("false"), RULES.window_s)
         for snapshots, kind in ((topic_snapshots, "topic"), (group_snapshots, "group"))
     )
-    found = positions(groups, topics, offset_samples(topics), RULES, from_ms=F.lit(0))
+    found = positions(groups, topics, cuts(topics), RULES, from_ms=F.lit(0))
     assert group_lag(found, RULES, from_ms=F.lit(0)).collect() == []
     assert group_expiry(found, RULES).collect() == []
     assert topic_retention(topics).collect() == []
@@ -468,10 +375,23 @@ def test_each_fault_is_named_and_keeps_its_record(spark):
     found = {row["kafka_offset"]: row for row in parsed.collect()}
     for number, (value, fault) in enumerate(FAULTS):
         assert (found[number]["fault"], found[number]["value"]) == (fault, value)
-    stored = {row["kafka_offset"]: row for row in telemetry.to_bronze(parsed).collect()}
+    stored = {row["kafka_offset"]: row for row in telemetry.to_bronze(parsed, "c").collect()}
     for number, (value, fault) in enumerate(FAULTS):
         if fault is None:
             kind = json.loads(value)["kind"]
             assert (stored[number]["part"], stored[number]["value"]) == (kind, None)
         else:
             assert (stored[number]["part"], stored[number]["value"]) == ("rejected", value)
+
+
+def test_sums_do_not_depend_on_the_order_of_the_rows(spark):
+    rows = [(0.1 + n / 3,) for n in range(200)] + [(1e15 / 7,), (-1e15 / 7,), (None,)]
+    found = set()
+    for turn in range(6):
+        ordered = rows[turn * 30 :] + rows[: turn * 30]
+        frame = spark.createDataFrame(ordered, "rate double").repartition(turn + 1)
+        found.add(frame.select(exact_sum("rate").alias("sum")).first()["sum"])
+    assert len(found) == 1
+    assert found.pop() == pytest.approx(sum(row[0] for row in rows[:200]), abs=1e-3)
+    nothing = spark.createDataFrame([(None,)], "rate double").select(exact_sum("rate"))
+    assert nothing.first()[0] is None

@@ -11,7 +11,10 @@ from typing import Any
 START_MS = 1_760_000_010_000 - 1_760_000_010_000 % 30_000
 
 
-def slices(seed: int, *, ticks: int = 120, cluster_id: str | None = None) -> list[dict[str, Any]]:
+def slices(
+    seed: int, *, ticks: int = 120, cluster_id: str | None = None, cuts_are_seen: bool = False
+) -> list[dict[str, Any]]:
+    """`cuts_are_seen`: whenever a log end falls, a topic id or a leader epoch says why."""
     dice = random.Random(seed)
     cluster = cluster_id or f"cl_{seed}"
     partitions = dice.randint(1, 3)
@@ -21,6 +24,9 @@ def slices(seed: int, *, ticks: int = 120, cluster_id: str | None = None) -> lis
     for p in range(partitions):
         if rate[p]:
             end[p] += dice.choice([0, 1000])
+    # Old brokers know no topic ids.
+    topic_ids = dice.random() < 0.7 or cuts_are_seen
+    created, epoch = 1, [1] * partitions
     retention_ms = dice.choice([-1, 60_000, 3_600_000, 604_800_000])
     retention_bytes = dice.choice([-1, -1, 200_000])
     groups = [_Group(dice, f"g{i}", start, end) for i in range(dice.randint(1, 3))]
@@ -33,8 +39,13 @@ def slices(seed: int, *, ticks: int = 120, cluster_id: str | None = None) -> lis
                 start[p] = min(end[p], start[p] + dice.randint(0, 300))
             if dice.random() < 0.004:
                 end[p] = max(start[p], end[p] - dice.randint(1, 200))
+                # Unless the leader came and went between two samples.
+                epoch[p] += dice.random() < 0.8 or cuts_are_seen
+            if dice.random() < 0.01:
+                epoch[p] += 1
         if dice.random() < 0.005:
             start, end = [0] * partitions, [0] * partitions
+            created, epoch = created + 1, [0] * partitions
         unknown = dice.random() < 0.01
         oldest = [
             now - dice.randint(0, 500_000) if e > s else None
@@ -55,10 +66,11 @@ def slices(seed: int, *, ticks: int = 120, cluster_id: str | None = None) -> lis
                     "ts_ms": now,
                     "cluster_id": cluster,
                     "topic": "t",
+                    "topic_id": f"t-{created}" if topic_ids else None,
                     "retention_ms": retention_ms,
                     "retention_bytes": retention_bytes,
                     "partition": order,
-                    "leader_epoch": [1] * partitions,
+                    "leader_epoch": pick(epoch),
                     "log_start_offset": pick(start),
                     "log_end_offset": pick(ends),
                     "size_bytes": [100 * (end[p] - start[p]) for p in order],
@@ -75,6 +87,7 @@ def slices(seed: int, *, ticks: int = 120, cluster_id: str | None = None) -> lis
                     "cluster_id": cluster,
                     "group": group.name,
                     "topic": "t",
+                    "topic_id": f"t-{created}" if topic_ids else None,
                     "state": "Stable" if group.members else "Empty",
                     "members": group.members,
                     "partition": order,

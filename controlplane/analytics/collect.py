@@ -7,12 +7,14 @@ import threading
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from django.db import DataError
 from django.db.models import F
 from django.utils import timezone
 
+from controlplane.analytics.judge import Judge, store
 from controlplane.analytics.models import CollectorState
 from controlplane.analytics.sampler import SampleLateError, Sampler
-from controlplane.analytics.slices import slices
+from controlplane.analytics.slices import encoded, records
 from controlplane.analytics.telemetry import Publisher, TelemetryPublisher, ensure_topic
 from controlplane.clusters.connections import (
     connection_spec,
@@ -33,6 +35,7 @@ log = logging.getLogger(__name__)
 SAMPLE_BUDGET_S = 8.0
 # Longer than a sample may take: only a collector that died leaves its lease to run out.
 LEASE = timedelta(seconds=30)
+_UNJUDGED = (ArithmeticError, LookupError, TypeError, ValueError, DataError)
 WATCHED_PHASES = (RUNNING, UPDATING, DEGRADED)
 
 
@@ -42,6 +45,7 @@ class _Watch:
 
     spec: ConnectionSpec
     publisher: Publisher
+    judge: Judge
     sampler: Sampler = field(default_factory=Sampler)
     topic_ensured: bool = False
 
@@ -82,26 +86,28 @@ def collect_cluster(cluster_id: str) -> bool:
     if token is None:
         return False
     try:
-        count = _sample_and_publish(cluster)
+        count, unjudged = _sample_and_publish(cluster, before.samples)
     except (GatewayError, SampleLateError) as error:
         if _complaints.may(f"collector:{cluster_id}"):
             log.warning("collector of %s: %s", cluster_id, error)
         leases.release(rows, token, failures=F("failures") + 1, last_error=str(error)[:400])
         return False
-    _record_success(before, token, began, count)
+    _record_success(before, token, began, count, unjudged)
     return True
 
 
-def _sample_and_publish(cluster: Cluster) -> int:
+def _sample_and_publish(cluster: Cluster, samples_before: int) -> tuple[int, str]:
+    """How many records, and why they could not be judged, if so."""
     gateway = gateway_for(cluster)
     watch = _watch(cluster)
     if not watch.topic_ensured:
         ensure_topic(gateway)
         watch.topic_ensured = True
-    records = slices(cluster.id, watch.sampler.sample(gateway, budget_s=SAMPLE_BUDGET_S))
+    sample = watch.sampler.sample(gateway, budget_s=SAMPLE_BUDGET_S)
+    rows = records(cluster.id, sample)
     try:
         passage_for(cluster).run(
-            lambda: watch.publisher.publish(records),
+            lambda: watch.publisher.publish(encoded(rows)),
             what="publish telemetry",
             is_particular=True,
             away={NOT_ACKNOWLEDGED},
@@ -110,10 +116,20 @@ def _sample_and_publish(cluster: Cluster) -> int:
         # The topic may have been deleted under us, the password changed: start from nothing.
         _forget(cluster.id)
         raise
-    return len(records)
+    try:
+        verdicts = watch.judge.see(watch.spec, rows, samples_before=samples_before)
+        store(cluster.id, sample, verdicts, timezone.now())
+    except _UNJUDGED:
+        # The sample is published: what somebody's numbers do to our formulas stops no sampling.
+        log.exception("the groups of %s were not judged", cluster.id)
+        _forget(cluster.id)
+        return len(rows), "The sample was taken; its groups could not be judged."
+    return len(rows), ""
 
 
-def _record_success(before: CollectorState, token: str, began: datetime, count: int) -> None:
+def _record_success(
+    before: CollectorState, token: str, began: datetime, count: int, unjudged: str
+) -> None:
     now = timezone.now()
     late_ms = 0
     if before.last_started_at is not None:
@@ -129,7 +145,7 @@ def _record_success(before: CollectorState, token: str, began: datetime, count: 
         slices=count,
         samples=F("samples") + 1,
         failures=0,
-        last_error="",
+        last_error=unjudged,
     )
 
 
@@ -139,7 +155,9 @@ def _watch(cluster: Cluster) -> _Watch:
         found = _watches.get(cluster.id)
         if found is not None and found.spec == spec:
             return found
-        made = _Watch(spec=spec, publisher=TelemetryPublisher(spec))
+        made = _Watch(
+            spec=spec, publisher=TelemetryPublisher(spec), judge=Judge(cluster_id=cluster.id)
+        )
         _watches[cluster.id] = made
     if found is not None:
         found.publisher.close()

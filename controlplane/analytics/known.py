@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GoldTopicRetention
+from controlplane.analytics.models import (
+    GoldGroupExpiry,
+    GoldGroupLag,
+    GoldGroupRollup,
+    GoldTopicRetention,
+    GoldTopicRollup,
+)
 from controlplane.clusters.connections import gateway_for
 from controlplane.clusters.selectors import seen_cluster
 from controlplane.common.grants import Area, Scope
@@ -24,11 +30,21 @@ def require_topic(tenant: Tenant, scope: Scope, cluster_id: str, topic: str) -> 
     missing = NotFound(f"There is no topic {topic} on the cluster {cluster.name}.")
     if not scope.sees(Area.TOPIC, cluster.name, topic):
         raise missing
-    for model in (GoldTopicRetention, GoldGroupLag):
+    for model in (GoldTopicRetention, GoldGroupLag, GoldTopicRollup):
         if model.objects.filter(cluster_id=cluster_id, topic=topic).exists():
             return
     if not gateway_for(cluster).describe_topics([topic]):
         raise missing
+
+
+def require_all(
+    tenant: Tenant, scope: Scope, cluster_id: str, *, topic: str | None, group: str | None
+) -> None:
+    """As those two, of what is named."""
+    if topic is not None:
+        require_topic(tenant, scope, cluster_id, topic)
+    if group is not None:
+        require_group(tenant, scope, cluster_id, group)
 
 
 def require_group(tenant: Tenant, scope: Scope, cluster_id: str, group: str) -> None:
@@ -37,7 +53,7 @@ def require_group(tenant: Tenant, scope: Scope, cluster_id: str, group: str) -> 
     missing = NotFound(f"There is no group {group} on the cluster {cluster.name}.")
     if not scope.sees(Area.GROUP, cluster.name, group):
         raise missing
-    for model in (GoldGroupLag, GoldGroupExpiry):
+    for model in (GoldGroupLag, GoldGroupExpiry, GoldGroupRollup):
         if model.objects.filter(cluster_id=cluster_id, group=group).exists():
             return
     found = gateway_for(cluster).describe_groups([group]).get(group)

@@ -21,7 +21,13 @@ TERM_WAIT_S = 1.5
 LOG_FILE = "run.log"
 PID_FILE = "pid.json"
 # The run needs the way to the brokers (on a file) and nothing else that this process knows.
-_KEPT_TO_OURSELVES = ("PENSTOCK_SECRET_KEY", "PENSTOCK_FERNET_KEY", "DATABASE_URL")
+_KEPT_TO_OURSELVES = (
+    "PENSTOCK_SECRET_KEY",
+    "PENSTOCK_FERNET_KEY",
+    "DATABASE_URL",
+    # On the run's own file of secrets instead.
+    "PENSTOCK_LAKE_CATALOG_PASSWORD",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from spark_analytics.contracts.gold import DAY_S, HOUR_S
 from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.runs import Job
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 OVERLAP_S = 120
@@ -82,6 +84,46 @@ def run_range(
         starts_ms[cluster_id] = start_ms // window_ms * window_ms
     from_ms = min(starts_ms.values(), default=to_ms - window_ms)
     return RunRange(starts_ms=starts_ms, from_ms=from_ms, to_ms=to_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollupPlan:
+    """When the rollups of a job are due, and how far a run of it reaches, in periods.
+
+    `settle_s` after a period's end its samples are there; `again` periods are computed each time,
+    so that one that came late or failed is mended; `back_max` after an outage.
+    """
+
+    period_s: int
+    settle_s: int
+    again: int
+    back_max: int
+
+
+ROLLUP_PLANS: Mapping[str, RollupPlan] = {
+    Job.HOURLY: RollupPlan(period_s=HOUR_S, settle_s=300, again=2, back_max=48),
+    Job.DAILY: RollupPlan(period_s=DAY_S, settle_s=900, again=1, back_max=3),
+}
+
+
+def rollup_range(
+    plan: RollupPlan, *, now_ms: int, asked_until_ms: int | None, done_until_ms: int | None
+) -> tuple[int, int] | None:
+    """[from, to) of the run that is due, or None while the last one asked for reaches as far."""
+    period_ms = plan.period_s * 1000
+    to_ms = (now_ms - plan.settle_s * 1000) // period_ms * period_ms
+    if asked_until_ms is not None and asked_until_ms >= to_ms:
+        return None
+    from_ms = to_ms - plan.again * period_ms
+    if done_until_ms is None:
+        return from_ms, to_ms
+    missed_ms = done_until_ms // period_ms * period_ms - (plan.again - 1) * period_ms
+    return max(min(from_ms, missed_ms), to_ms - plan.back_max * period_ms), to_ms
+
+
+def deadline_s(span_ms: int, base_s: float) -> float:
+    """Of a run over that range: `base_s` for each six hours that it begins."""
+    return base_s * max(1, -(-span_ms // (6 * HOUR_S * 1000)))
 
 
 def range_max_after(failures: int, range_max_s: int) -> int:

@@ -10,12 +10,21 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from controlplane.analytics.slices import Sample
+from controlplane.analytics.slices import Sample, number
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import EARLIEST, LATEST, TP, ConfigEntry, OffsetAt, ReplicaSize
+from controlplane.gateway.types import (
+    EARLIEST,
+    LATEST,
+    TP,
+    ConfigEntry,
+    OffsetAt,
+    ReplicaSize,
+    TopicDescription,
+)
 
 CONFIGS_KEPT_S = 60.0
+RETENTION_CHECK = "log.retention.check.interval.ms"
 FIRST_RECORD = 0
 """ListOffsets by this timestamp answers with the first record and its own timestamp."""
 
@@ -32,6 +41,7 @@ class Sampler:
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
     _configs: Mapping[str, list[ConfigEntry]] = field(default_factory=dict)
     _configs_read_s: float = -CONFIGS_KEPT_S
+    _retention_check_ms: int | None = None
     _oldest: dict[TP, tuple[int, int]] = field(default_factory=dict)
 
     def sample(self, gateway: ClusterGateway, *, budget_s: float) -> Sample:
@@ -69,7 +79,8 @@ class Sampler:
             log_ends=log_ends,
             sizes=sizes,
             oldest_ts_ms=self._first_records(gateway, log_starts, log_ends),
-            configs=self._topic_configs(gateway, {topic.name for topic in topics}),
+            configs=self._topic_configs(gateway, topics),
+            retention_check_ms=self._retention_check_ms,
             groups=groups,
             committed=committed,
         )
@@ -96,14 +107,29 @@ class Sampler:
         return {tp: timestamp_ms for tp, (_, timestamp_ms) in kept.items()}
 
     def _topic_configs(
-        self, gateway: ClusterGateway, names: Iterable[str]
+        self, gateway: ClusterGateway, topics: Iterable[TopicDescription]
     ) -> Mapping[str, list[ConfigEntry]]:
-        wanted = set(names)
+        topics = tuple(topics)
+        wanted = {topic.name for topic in topics}
         fresh = self.clock_s() - self._configs_read_s < CONFIGS_KEPT_S
         if not fresh or not wanted <= self._configs.keys():
             self._configs = gateway.topic_configs(wanted)
+            self._retention_check_ms = _retention_check_ms(gateway, topics)
             self._configs_read_s = self.clock_s()
         return self._configs
+
+
+def _retention_check_ms(gateway: ClusterGateway, topics: Iterable[TopicDescription]) -> int | None:
+    """The longest of all leaders; None unless each of them said it."""
+    parts = (part for topic in topics for part in topic.partitions)
+    leaders = {part.leader for part in parts if part.leader is not None and part.leader >= 0}
+    try:
+        found = gateway.broker_configs(leaders, [RETENTION_CHECK]) if leaders else {}
+    except GatewayError:
+        return None
+    each = [number(found.get(leader, ()), RETENTION_CHECK) for leader in leaders]
+    known = [ms for ms in each if ms is not None]
+    return max(known) if known and len(known) == len(leaders) else None
 
 
 def _sizes(gateway: ClusterGateway) -> tuple[ReplicaSize, ...]:

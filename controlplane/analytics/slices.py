@@ -23,7 +23,8 @@ from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC, NO_OFFSE
 class Sample:
     """One look at a cluster. Committed offsets were read before log ends: lag is never negative.
 
-    `oldest_ts_ms` has the timestamp of the first record of each partition that holds one.
+    `oldest_ts_ms` has the timestamp of the first record of each partition that holds one;
+    `retention_check_ms` is how often brokers look what retention takes, None where unknown.
     """
 
     ts_ms: int
@@ -33,6 +34,7 @@ class Sample:
     sizes: tuple[ReplicaSize, ...] = ()
     oldest_ts_ms: Mapping[TP, int] = field(default_factory=dict)
     configs: Mapping[str, list[ConfigEntry]] = field(default_factory=dict)
+    retention_check_ms: int | None = None
     groups: Mapping[str, GroupDescription] = field(default_factory=dict)
     committed: Mapping[str, Mapping[TP, CommittedOffset]] = field(default_factory=dict)
 
@@ -46,12 +48,21 @@ class Slice:
 
 
 def slices(cluster_id: str, sample: Sample) -> list[Slice]:
+    """Every topic's and every (group, topic)'s record, as it is sent."""
+    return encoded(records(cluster_id, sample))
+
+
+def encoded(rows: Iterable[dict[str, Any]]) -> list[Slice]:
+    return [_record(row) for row in rows]
+
+
+def records(cluster_id: str, sample: Sample) -> list[dict[str, Any]]:
     """Every topic's and every (group, topic)'s record."""
-    found = [_record(topic_record(cluster_id, sample, topic)) for topic in sample.topics]
+    found = [topic_record(cluster_id, sample, topic) for topic in sample.topics]
     by_name = {topic.name: topic for topic in sample.topics}
     for group in sorted(sample.committed):
         names = sorted({tp.topic for tp in sample.committed[group]} & by_name.keys())
-        found += [_record(group_record(cluster_id, sample, group, by_name[name])) for name in names]
+        found += [group_record(cluster_id, sample, group, by_name[name]) for name in names]
     return found
 
 
@@ -70,8 +81,9 @@ def topic_record(cluster_id: str, sample: Sample, topic: TopicDescription) -> di
         "ts_ms": sample.ts_ms,
         "cluster_id": cluster_id,
         "topic": topic.name,
-        "retention_ms": _number(sample.configs.get(topic.name, ()), "retention.ms"),
-        "retention_bytes": _number(sample.configs.get(topic.name, ()), "retention.bytes"),
+        "topic_id": topic.topic_id or None,
+        "retention_ms": number(sample.configs.get(topic.name, ()), "retention.ms"),
+        "retention_bytes": number(sample.configs.get(topic.name, ()), "retention.bytes"),
         "partition": [tp.partition for tp in tps],
         "leader_epoch": [
             part.leader_epoch for part in sorted(topic.partitions, key=lambda p: p.partition)
@@ -97,6 +109,7 @@ def group_record(
         "cluster_id": cluster_id,
         "group": group,
         "topic": topic.name,
+        "topic_id": topic.topic_id or None,
         "state": described.state if described else None,
         "members": len(described.members) if described else None,
         "partition": [tp.partition for tp in tps],
@@ -115,7 +128,8 @@ def _offsets(found: Mapping[TP, OffsetAt], tps: Iterable[TP]) -> list[int | None
     return [found[tp].offset if tp in found and found[tp].offset >= 0 else None for tp in tps]
 
 
-def _number(entries: Iterable[ConfigEntry], name: str) -> int | None:
+def number(entries: Iterable[ConfigEntry], name: str) -> int | None:
+    """The value of that key; None where nobody gave one that can be read."""
     for entry in entries:
         if entry.name == name and entry.value is not None:
             try:

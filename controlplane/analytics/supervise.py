@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import socket
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from controlplane.analytics import process, services
+from controlplane.analytics import process, rules, services
 from controlplane.analytics.conf import AnalyticsConf, conf
 from controlplane.analytics.launch import LEASE_FILE, SECRETS_FILE, TOKENS, launch
 from controlplane.analytics.load import LoadError, load_result
@@ -32,7 +33,7 @@ from controlplane.operations.states import (
     RUNNING,
 )
 from spark_analytics.contracts.errors import ContractError
-from spark_analytics.contracts.runs import PROGRESS_FILE, RESULT_FILE, RunResult
+from spark_analytics.contracts.runs import PROGRESS_FILE, RESULT_FILE, Job, RunResult
 
 log = logging.getLogger(__name__)
 TICK_LEASE = timedelta(seconds=60)
@@ -43,10 +44,18 @@ WORK_DIRS_KEPT = 5
 
 def tick() -> None:
     """Start what is due, follow what runs, finish what is done."""
-    now = timezone.now()
     settings = conf()
-    active = AnalyticsRun.objects.filter(state__in=ANALYTICS_RUN_ACTIVE_STATES)
-    run = active.first() or services.run_schedule(settings)
+    _tick((Job.TELEMETRY,), settings, lambda: services.run_schedule(settings))
+    # One at a time of these: nobody waits for them, and a box has few cores.
+    _tick((Job.HOURLY, Job.DAILY), settings, services.rollups_schedule)
+
+
+def _tick(
+    jobs: tuple[Job, ...], settings: AnalyticsConf, due: Callable[[], AnalyticsRun | None]
+) -> None:
+    now = timezone.now()
+    active = AnalyticsRun.objects.filter(job__in=jobs, state__in=ANALYTICS_RUN_ACTIVE_STATES)
+    run = active.order_by("pk").first() or due()
     if run is None:
         return
     token = leases.claim(active.filter(pk=run.pk), TICK_LEASE)
@@ -60,10 +69,12 @@ def tick() -> None:
 
 
 def stop_here() -> None:
-    """This host's worker goes: its run ends with it and waits for the next worker."""
-    run = AnalyticsRun.objects.filter(state=RUNNING, host=socket.gethostname()).first()
-    if run is None:
-        return
+    """This host's worker goes: its runs end with it and wait for the next worker."""
+    for run in AnalyticsRun.objects.filter(state=RUNNING, host=socket.gethostname()):
+        _stop(run)
+
+
+def _stop(run: AnalyticsRun) -> None:
     _end(process.find(Path(run.work_dir)))
     _forget_secrets(Path(run.work_dir))
     # A finished result stays where it is, and the attempt does not count.
@@ -102,7 +113,8 @@ def _launch(run: AnalyticsRun, settings: AnalyticsConf, now: datetime, here: str
         work_dir=str(settings.runs_dir / f"{run.id}-{run.attempt + 1}"),
         started_at=run.started_at or now,
         heartbeat_at=now,
-        deadline_at=now + timedelta(seconds=settings.deadline_s),
+        deadline_at=now
+        + timedelta(seconds=rules.deadline_s(run.to_ts_ms - run.from_ts_ms, settings.deadline_s)),
         progress={"phase": "starting", "done": 0, "total": 0, "message": ""},
     )
     if not launched:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from controlplane.analytics import process, supervise
+from controlplane.analytics import process, rules, supervise
 from controlplane.analytics.conf import conf
 from controlplane.analytics.launch import quoted, secret_options, write_config
 from controlplane.analytics.models import (
@@ -25,7 +25,9 @@ from controlplane.analytics.ways_in import WayIn
 from controlplane.clusters.models import REGISTERED
 from controlplane.gateway.connection_spec import ConnectionSpec, OAuthClient
 from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
-from spark_analytics.contracts.runs import RunConfig
+from spark_analytics.contracts.errors import ContractError
+from spark_analytics.contracts.gold import ALL_TABLES
+from spark_analytics.contracts.runs import CATALOG_SECRETS, CatalogInput, Job, RunConfig
 from tests.controlplane.analytics import rows
 
 FINISH = """
@@ -33,7 +35,7 @@ import json, sys
 config = json.load(open(sys.argv[1]))
 work, start = config["work_dir"], config["from_ts_ms"]
 assert "DATABASE_URL" not in __import__("os").environ
-for table in ("group_lag", "topic_retention", "group_expiry"):
+for table in TABLES:
     open(f"{work}/{table}.jsonl", "w").close()
 ids = [cluster["cluster_id"] for cluster in config["clusters"]]
 result = {"run_id": config["run_id"], "ok": OK, "from_ts_ms": start, "to_ts_ms": config["to_ts_ms"],
@@ -51,6 +53,7 @@ row = {"ts_ms": 1, "phase": "ingest", "done": 0, "total": 2, "message": str(chil
 open(config["work_dir"] + "/progress.jsonl", "w").write(json.dumps(row) + "\\n" + '{"half')
 time.sleep(600)
 """
+FINISH = FINISH.replace("TABLES", repr(list(ALL_TABLES)))
 DIE = "import sys; sys.exit('out of memory')"
 
 
@@ -61,6 +64,8 @@ def stand_in(world, monkeypatch, settings, tmp_path):
     settings.ANALYTICS_URI = f"file://{tmp_path}/lake"
     monkeypatch.setenv("DATABASE_URL", os.environ.get("DATABASE_URL", "secret"))
     monkeypatch.setenv("PENSTOCK_ANALYTICS_FIRST_AFTER_S", "5")
+    # The hour's end must not decide how many runs a test sees.
+    monkeypatch.setattr(rules, "ROLLUP_PLANS", {})
 
     def use(program):
         monkeypatch.setattr(
@@ -195,6 +200,34 @@ def test_a_token_is_on_a_file_of_its_own_and_the_client_s_secret_stays_here(tmp_
     assert options.keys() == {"kc_1"}, "what must not be read needs no login"
     assert options["kc_1"]["kafka.sasl.oauthbearer.token.endpoint.url"] == token.as_uri()
     assert [row.refusal for row in written.clusters] == [None, "no"]
+
+
+def test_the_login_to_the_catalog_is_on_the_private_file_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("PENSTOCK_LAKE_CATALOG_URI", "jdbc:postgresql://db-1/lake")
+    monkeypatch.setenv("PENSTOCK_LAKE_CATALOG_JARS", "/opt/driver.jar")
+    monkeypatch.setenv("PENSTOCK_LAKE_CATALOG_USER", "penstock")
+    monkeypatch.setenv("PENSTOCK_LAKE_CATALOG_PASSWORD", "hunter2")
+    run = AnalyticsRun(id="run_1", work_dir=str(tmp_path), from_ts_ms=0, to_ts_ms=30_000)
+    settings = conf()
+    text = write_config(run, settings, {}).read_text()
+    assert RunConfig.from_json(text).catalog == CatalogInput(
+        uri="jdbc:postgresql://db-1/lake", jars=("/opt/driver.jar",)
+    )
+    secrets = tmp_path / "secrets.json"
+    assert json.loads(secrets.read_text()) == {
+        CATALOG_SECRETS: {"user": "penstock", "password": "hunter2"}
+    }
+    assert secrets.stat().st_mode & 0o777 == 0o600
+    assert "hunter2" not in text + repr(settings)
+
+
+@pytest.mark.parametrize(
+    "uri", ["postgres://db/lake", "jdbc:postgresql://me:pw@db/lake", "jdbc:x://db/?password=pw"]
+)
+def test_a_catalog_is_named_by_jdbc_and_without_a_login(monkeypatch, uri):
+    monkeypatch.setenv("PENSTOCK_LAKE_CATALOG_URI", uri)
+    with pytest.raises(ContractError, match="the catalog's URI must"):
+        conf()
 
 
 def test_machines_elsewhere_ask_for_their_tokens_themselves(tmp_path, settings):
@@ -389,3 +422,29 @@ def test_a_tick_that_lost_its_lease_changes_nothing(stand_in, monkeypatch):
     found = AnalyticsRun.objects.get(pk=run.pk)
     assert (found.state, found.attempt, found.error) == (RUNNING, 2, "")
     assert found.lease_token == "another worker's"
+
+
+def test_rollups_run_beside_the_telemetry_job_and_one_at_a_time(stand_in, monkeypatch):
+    plans = {
+        Job.HOURLY: rules.RollupPlan(period_s=3600, settle_s=300, again=2, back_max=48),
+        Job.DAILY: rules.RollupPlan(period_s=86_400, settle_s=900, again=1, back_max=3),
+    }
+    monkeypatch.setattr(rules, "ROLLUP_PLANS", plans)
+    CollectorState.objects.update(first_sample_at=timezone.now() - timedelta(days=3))
+    stand_in(FINISH.replace("OK", "True"))
+    active_at_once = set()
+    deadline = time.monotonic() + 40
+    while time.monotonic() < deadline:
+        supervise.tick()
+        runs = AnalyticsRun.objects.all()
+        active_at_once.add(frozenset(run.job for run in runs if run.state in (QUEUED, RUNNING)))
+        if {run.job for run in runs if run.state == SUCCEEDED} == set(Job):
+            break
+        time.sleep(0.05)
+    assert {run.job for run in AnalyticsRun.objects.filter(state=SUCCEEDED)} == set(Job)
+    assert frozenset({Job.TELEMETRY, Job.HOURLY}) in active_at_once
+    assert not any({Job.HOURLY, Job.DAILY} <= at_once for at_once in active_at_once)
+    config = json.loads(
+        (Path(AnalyticsRun.objects.get(job=Job.HOURLY).work_dir) / "config.json").read_text()
+    )
+    assert (config["job"], config["to_ts_ms"] - config["from_ts_ms"]) == ("hourly", 7_200_000)

@@ -1,0 +1,107 @@
+"""The collector's own judgement of a cluster: fed with each sample, caught up when another process
+took some, stored beside gold.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.analytics.models import GroupVerdict
+from controlplane.analytics.slices import Sample, number
+from controlplane.analytics.telemetry import records_since
+from controlplane.analytics.verdicts.evaluator import Evaluator
+from controlplane.analytics.verdicts.groups import Verdict
+from controlplane.analytics.verdicts.intake import is_sound
+from controlplane.analytics.verdicts.loss import Removal, loss_interval_ms
+from controlplane.gateway.connection_spec import ConnectionSpec
+from controlplane.gateway.errors import GatewayError
+from spark_analytics.contracts.rules import Rules
+
+CATCH_UP_S = 4.0
+"""How long telemetry of samples that others took is waited for; without it trends begin later."""
+ROWS_AT_ONCE = 500
+_NOT_STORED = {"ingest_bytes_per_s", "reasons"}
+
+
+@dataclass(slots=True)
+class Judge:
+    """Of one cluster, in one process."""
+
+    cluster_id: str
+    evaluator: Evaluator = field(default_factory=Evaluator)
+    samples: int | None = None
+    """How many samples the cluster had had after the last one that was seen here."""
+
+    def see(
+        self, spec: ConnectionSpec, rows: Sequence[Mapping[str, Any]], *, samples_before: int
+    ) -> list[Verdict]:
+        """Verdicts on a sample, `rows`, before which the cluster had had `samples_before`."""
+        if rows and samples_before and self.samples != samples_before:
+            self._catch_up(spec, rows)
+        self.samples = samples_before + 1
+        self.evaluator.feed(rows)
+        return self.evaluator.verdicts()
+
+    def _catch_up(self, spec: ConnectionSpec, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Only of what is there now: the topic may hold what others wrote."""
+        rules, ts_ms = Rules(), rows[0]["ts_ms"]
+        wanted = {_key(row) for row in rows}
+        oldest_ms = ts_ms - (rules.trend_s + rules.window_s) * 1000
+        last_ms = self.evaluator.last_ts_ms
+        since_ms = oldest_ms if last_ms is None else max(oldest_ms, last_ms + 1)
+        try:
+            found = records_since(spec, since_ms, timeout_s=CATCH_UP_S)
+        except GatewayError:
+            return
+        sound = (record for record in found.values() if is_sound(record, self.cluster_id))
+        missed = sorted(
+            (record for record in sound if record["ts_ms"] < ts_ms and _key(record) in wanted),
+            key=lambda record: record["ts_ms"],
+        )
+        for _, sample in itertools.groupby(missed, key=lambda record: record["ts_ms"]):
+            self.evaluator.feed(sample)
+
+
+def store(cluster_id: str, sample: Sample, verdicts: Sequence[Verdict], now: datetime) -> None:
+    """Replace what stands there of the cluster, in one transaction."""
+    rows = [_row(cluster_id, sample, verdict, now) for verdict in verdicts]
+    names = [one.name for one in GroupVerdict._meta.concrete_fields if not one.primary_key]
+    key = ["cluster_id", "group", "topic"]
+    with transaction.atomic():
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            GroupVerdict.objects.bulk_create(
+                rows[start : start + ROWS_AT_ONCE],
+                update_conflicts=True,
+                unique_fields=key,
+                update_fields=[name for name in names if name not in key],
+            )
+        GroupVerdict.objects.filter(cluster_id=cluster_id).exclude(judged_at=now).delete()
+
+
+def _key(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    return record["kind"], record["topic"], record.get("group") or ""
+
+
+def _row(cluster_id: str, sample: Sample, verdict: Verdict, now: datetime) -> GroupVerdict:
+    configs = sample.configs.get(verdict.topic, ())
+    removal = Removal(
+        segment_ms=number(configs, "segment.ms"),
+        segment_bytes=number(configs, "segment.bytes"),
+        check_interval_ms=sample.retention_check_ms,
+    )
+    from_ms, until_ms = loss_interval_ms(verdict, removal)
+    shown = {name: value for name, value in asdict(verdict).items() if name not in _NOT_STORED}
+    return GroupVerdict(
+        cluster_id=cluster_id,
+        judged_at=now,
+        reasons=",".join(verdict.reasons),
+        loss_from_ms=from_ms,
+        loss_until_ms=until_ms,
+        **shown,
+    )

@@ -26,6 +26,8 @@ def all_but(table: GoldTable, *names: str) -> tuple[Column, ...]:
     return tuple(column for column in table.columns if column not in left_out)
 
 
+BY_SPARK, BY_COLLECTOR = "spark", "collector"
+SOURCES = [(BY_SPARK, BY_SPARK), (BY_COLLECTOR, BY_COLLECTOR)]
 LAG_POINT = all_but(GROUP_LAG, "cluster_id", "ts_ms", "sampled_ms")
 RETENTION = all_but(TOPIC_RETENTION, "cluster_id", "ts_ms", "sampled_ms")
 EXPIRY = all_but(GROUP_EXPIRY, "cluster_id", "ts_ms", "topic")

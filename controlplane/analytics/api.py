@@ -10,11 +10,14 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane.administration.views import OperatorView
 from controlplane.analytics import known, selectors, services
 from controlplane.analytics.conf import conf
 from controlplane.analytics.serializers import (
     AnalyticsRunPageSerializer,
     AnalyticsRunSerializer,
+    BackfillAnswerSerializer,
+    BackfillSerializer,
     CollectorSerializer,
     LagQuerySerializer,
     LagSerializer,
@@ -141,6 +144,22 @@ class RunsView(TenantView):
     def post(self, request: Request) -> Response:
         run = services.run_request(conf(), tenant=self.tenant, actor=self.access.actor)
         return Response(_run(self, run.pk), status=status.HTTP_202_ACCEPTED)
+
+
+class BackfillsView(OperatorView):
+    @documented(
+        "operator_analytics_backfill",
+        body=BackfillSerializer,
+        answers={202: BackfillAnswerSerializer},
+        tag=TAG,
+        summary="Compute hours or days again, of all tenants",
+    )
+    def post(self, request: Request) -> Response:
+        given = BackfillSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        asked = given.validated_data
+        run = services.backfill_request(asked["job"], asked["from"], asked["to"], actor=self.actor)
+        return Response(selectors.backfill_dict(run), status=status.HTTP_202_ACCEPTED)
 
 
 class RunView(TenantView):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
 
+from spark_analytics.contracts.runs import CatalogInput
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalyticsConf:
-    """`spark_conf` is PENSTOCK_SPARK_CONF: `key=value` pairs separated by `;`."""
+    """`spark_conf` is PENSTOCK_SPARK_CONF: `key=value` pairs separated by `;`.
+
+    `catalog` is the database that knows the lake's tables; without one their folders do.
+    """
 
     interval_s: float
     first_after_s: float
@@ -23,6 +29,8 @@ class AnalyticsConf:
     jars_dir: Path
     data_uri: str
     runs_dir: Path
+    catalog: CatalogInput | None = None
+    catalog_login: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def conf() -> AnalyticsConf:
@@ -38,7 +46,22 @@ def conf() -> AnalyticsConf:
         jars_dir=Path(settings.SPARK_JARS_DIR),
         data_uri=str(settings.ANALYTICS_URI).rstrip("/"),
         runs_dir=Path(settings.DATA_DIR) / "analytics-runs",
+        catalog=_catalog(),
+        catalog_login=_catalog_login(),
     )
+
+
+def _catalog() -> CatalogInput | None:
+    uri = os.environ.get("PENSTOCK_LAKE_CATALOG_URI", "")
+    jars = os.environ.get("PENSTOCK_LAKE_CATALOG_JARS", "")
+    if not uri:
+        return None
+    return CatalogInput(uri=uri, jars=tuple(filter(None, jars.split(os.pathsep))))
+
+
+def _catalog_login() -> dict[str, str]:
+    names = {"user": "PENSTOCK_LAKE_CATALOG_USER", "password": "PENSTOCK_LAKE_CATALOG_PASSWORD"}
+    return {key: os.environ[name] for key, name in names.items() if os.environ.get(name)}
 
 
 def _number(name: str, default: float) -> float:

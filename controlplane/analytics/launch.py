@@ -8,14 +8,14 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from controlplane.analytics import process
+from controlplane.analytics import process, rules
 from controlplane.analytics.collect import WATCHED_PHASES
 from controlplane.analytics.conf import AnalyticsConf
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.analytics.ways_in import WayIn, ways_in
 from controlplane.clusters.models import Cluster
 from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
-from spark_analytics.contracts.runs import ClusterInput, RunConfig
+from spark_analytics.contracts.runs import CATALOG_SECRETS, ClusterInput, RunConfig
 
 LEASE_FILE = "lease"
 SECRETS_FILE = "secrets.json"
@@ -47,6 +47,8 @@ def write_config(run: AnalyticsRun, conf: AnalyticsConf, ways: Mapping[str, WayI
         for key, way in ways.items()
         if not way.refusal
     }
+    if conf.catalog_login:
+        secrets[CATALOG_SECRETS] = dict(conf.catalog_login)
     _write_private(secrets_path, json.dumps(secrets))
     config_path = work / "config.json"
     _write_private(config_path, run_config(run, conf, ways, secrets_path).to_json())
@@ -72,7 +74,8 @@ def run_config(
         work_dir=run.work_dir,
         from_ts_ms=run.from_ts_ms,
         to_ts_ms=run.to_ts_ms,
-        deadline_s=conf.deadline_s,
+        deadline_s=rules.deadline_s(run.to_ts_ms - run.from_ts_ms, conf.deadline_s),
+        job=run.job,
         clusters=tuple(
             ClusterInput(
                 cluster_id=cluster_id,
@@ -84,6 +87,7 @@ def run_config(
             )
             for cluster_id, way in ways.items()
         ),
+        catalog=conf.catalog,
         jars_dir=str(conf.jars_dir),
         secrets_path=str(secrets_path),
         lease_path=str(Path(run.work_dir) / LEASE_FILE),

@@ -17,19 +17,25 @@ from django.utils import timezone
 
 from controlplane.analytics.models import (
     AnalyticsRun,
+    GoldClusterRollup,
     GoldGroupExpiry,
     GoldGroupLag,
+    GoldGroupRollup,
     GoldTopicRetention,
+    GoldTopicRollup,
     RunCluster,
 )
 from controlplane.operations.states import SUCCEEDED
-from spark_analytics.contracts.gold import GOLD_TABLES
-from spark_analytics.contracts.runs import RunResult
+from spark_analytics.contracts.gold import ALL_TABLES
+from spark_analytics.contracts.runs import PERIOD_OF_JOB, RunResult, tables_of
 
 MODELS: Mapping[str, type[models.Model]] = {
     "group_lag": GoldGroupLag,
     "topic_retention": GoldTopicRetention,
     "group_expiry": GoldGroupExpiry,
+    "group_rollup": GoldGroupRollup,
+    "topic_rollup": GoldTopicRollup,
+    "cluster_rollup": GoldClusterRollup,
 }
 INSERT_BATCH = 500
 
@@ -85,14 +91,17 @@ def _load(run: AnalyticsRun, result: RunResult) -> bool:
             for cluster in result.clusters
             if cluster.error is None
         }
-        for table, model in MODELS.items():
+        period_s = PERIOD_OF_JOB.get(run.job)
+        of_job = {} if period_s is None else {"period_s": period_s}
+        for table in tables_of(run.job):
+            model = MODELS[table]
             for cluster_id, from_ms in computed.items():
                 model._default_manager.filter(  # noqa: SLF001 - Django's documented name
-                    cluster_id=cluster_id, ts_ms__gte=from_ms, ts_ms__lt=result.to_ts_ms
+                    cluster_id=cluster_id, ts_ms__gte=from_ms, ts_ms__lt=result.to_ts_ms, **of_job
                 ).delete()
             rows = _rows(Path(run.work_dir) / f"{table}.jsonl", table, result, computed)
             count = _insert(
-                model, (*GOLD_TABLES[table].column_names, "run_id"), ((*r, run.pk) for r in rows)
+                model, (*ALL_TABLES[table].column_names, "run_id"), ((*r, run.pk) for r in rows)
             )
             if count != result.rows.get(table, 0):
                 raise LoadError(f"{table}.jsonl has {count} rows, not {result.rows.get(table, 0)}")
@@ -112,7 +121,7 @@ def _partial(result: RunResult) -> str:
 def _rows(
     path: Path, table: str, result: RunResult, computed: Mapping[str, int]
 ) -> Iterator[list[Any]]:
-    columns = GOLD_TABLES[table].column_names
+    columns = ALL_TABLES[table].column_names
     try:
         with path.open(encoding="utf-8") as file:
             for line in file:

@@ -3,6 +3,12 @@
 from django.db import models
 from django.db.models import Q
 
+from controlplane.analytics.objective_models import LagObjective
+from controlplane.analytics.rollup_models import (
+    GoldClusterRollup,
+    GoldGroupRollup,
+    GoldTopicRollup,
+)
 from controlplane.common.ids import new_id
 from controlplane.common.models import Leased, Stateful
 from controlplane.operations.states import (
@@ -11,7 +17,21 @@ from controlplane.operations.states import (
     ANALYTICS_RUN_STATE_CHOICES,
     QUEUED,
 )
+from spark_analytics.contracts.runs import Job
 
+__all__ = [
+    "AnalyticsRun",
+    "CollectorState",
+    "GoldClusterRollup",
+    "GoldGroupExpiry",
+    "GoldGroupLag",
+    "GoldGroupRollup",
+    "GoldTopicRetention",
+    "GoldTopicRollup",
+    "GroupVerdict",
+    "LagObjective",
+    "RunCluster",
+]
 BY_SCHEDULE, BY_HAND = "schedule", "manual"
 TRIGGER_CHOICES = [(BY_SCHEDULE, BY_SCHEDULE), (BY_HAND, BY_HAND)]
 
@@ -44,7 +64,7 @@ class AnalyticsRun(Stateful, Leased):
 
     moves = ANALYTICS_RUN_MOVES
     id = models.CharField(primary_key=True, max_length=40, default=new_run_id)
-    job = models.CharField(max_length=20, default="telemetry")
+    job = models.CharField(max_length=20, default=Job.TELEMETRY.value)
     state = models.CharField(max_length=20, choices=ANALYTICS_RUN_STATE_CHOICES, default=QUEUED)
     trigger = models.CharField(max_length=20, choices=TRIGGER_CHOICES)
     requested_by = models.CharField(max_length=200, blank=True)
@@ -197,3 +217,50 @@ class GoldGroupExpiry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.group} on {self.topic} at {self.ts_ms}"
+
+
+class GroupVerdict(models.Model):
+    """How one group does on one topic by the collector's newest sample; columns as in gold.
+
+    Replaced with each sample. One that is older than the newest row of gold counts no more.
+    """
+
+    cluster_id = models.CharField(max_length=40)
+    group = models.CharField(max_length=255)
+    topic = models.CharField(max_length=249)
+    sampled_ms = models.BigIntegerField()
+    judged_at = models.DateTimeField()
+    partitions = models.IntegerField()
+    lag_records = models.BigIntegerField(null=True)
+    uncommitted_partitions = models.IntegerField(null=True)
+    uncommitted_records = models.BigIntegerField(null=True)
+    lag_seconds = models.FloatField(null=True)
+    lag_seconds_at_least = models.FloatField(null=True)
+    method = models.CharField(max_length=20, null=True)  # noqa: DJ001 - null is "unknown", as in the contract
+    trend = models.CharField(max_length=20)
+    trend_records_per_s = models.FloatField(null=True)
+    produce_records_per_s = models.FloatField(null=True)
+    consume_records_per_s = models.FloatField(null=True)
+    eta_seconds = models.FloatField(null=True)
+    lost_records = models.BigIntegerField(null=True)
+    members = models.IntegerField(null=True)
+    state = models.CharField(max_length=40, null=True)  # noqa: DJ001 - see method
+    status = models.CharField(max_length=20)
+    reasons = models.CharField(max_length=22, blank=True, default="")
+    risk = models.CharField(max_length=20)
+    oldest_unread_expires_in_s = models.FloatField(null=True)
+    first_loss_in_s = models.FloatField(null=True)
+    expiry_method = models.CharField(max_length=20, null=True)  # noqa: DJ001 - see method
+    # Between which instants the first unread record is lost; unknown, or no loss foreseen: null.
+    loss_from_ms = models.BigIntegerField(null=True)
+    loss_until_ms = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster_id", "group", "topic"], name="analytics_group_verdict_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.group} on {self.topic}: {self.status}"

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
+from django.utils import timezone
 
-from controlplane.analytics.answers import EXPIRY, LAG_POINT, RETENTION, shown
+from controlplane.analytics.answers import (
+    BY_COLLECTOR,
+    BY_SPARK,
+    EXPIRY,
+    LAG_POINT,
+    RETENTION,
+    shown,
+)
 from controlplane.analytics.models import (
     AnalyticsRun,
     CollectorState,
     GoldGroupExpiry,
     GoldGroupLag,
     GoldTopicRetention,
+    GroupVerdict,
     RunCluster,
 )
+from controlplane.analytics.newest import group_verdicts, newest_expiries, newest_lags
 from controlplane.analytics.rules import verdict_after_s
+from controlplane.analytics.times import iso_ms
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import seen_cluster
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
-from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.states import RUNNING, SUCCEEDED
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.runs import Job
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 SPAN_DEFAULT_S = 3 * 3600
@@ -49,26 +62,30 @@ def lag_series(
 ) -> dict[str, Any]:
     """{as_of, run_id, data}: at most `POINTS_MAX` points per group and topic, ascending in time.
 
-    `latest` gives the newest point of each that is still present. The range is by sample time and
+    `latest` gives the newest point of each that is still present, by Spark or, where it is newer,
+    by the collector. The range is by sample time and
     defaults to the three hours before the newest row.
     """
     sees = _sight(tenant, scope, cluster_id)
     rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
     newest = rows.order_by("-ts_ms").first()
+    live = group_verdicts([cluster_id]) if latest else GroupVerdict.objects.none()
     if group is not None:
-        rows = rows.filter(group=group)
+        rows, live = rows.filter(group=group), live.filter(group=group)
     if topic is not None:
-        rows = rows.filter(topic=topic)
-    if newest is None:
-        return _answer(None, [])
+        rows, live = rows.filter(topic=topic), live.filter(topic=topic)
     if latest:
-        found = _newest_of_each(rows, newest.ts_ms, ("group", "topic"))
+        gold = [] if newest is None else _newest_of_each(rows, newest.ts_ms, ("group", "topic"))
+        found = newest_lags(gold, live)
+    elif newest is None:
+        found = []
     else:
         end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
         begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
         found = _thinned(rows, begin_ms, end_ms)
     seen = [row for row in found if sees(topic=row.topic, group=row.group)]
-    return _answer(newest, [lag_dict(row) for row in seen])
+    as_of_ms = max((row.sampled_ms for row in seen), default=None)
+    return _answer(newest, [lag_dict(row) for row in seen], as_of_ms)
 
 
 def retention_table(
@@ -83,10 +100,14 @@ def retention_table(
     expiries = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
     if topic is not None:
         rows, expiries = rows.filter(topic=topic), expiries.filter(topic=topic)
+    live = group_verdicts([cluster_id])
+    if topic is not None:
+        live = live.filter(topic=topic)
     groups: dict[str, list[dict[str, Any]]] = {}
-    for row in _newest_of_each(expiries, newest.ts_ms, ("topic", "group")):
-        if sees(group=row.group):
-            groups.setdefault(row.topic, []).append(expiry_dict(row))
+    gold = _newest_of_each(expiries, newest.ts_ms, ("topic", "group"))
+    for expiry in newest_expiries(gold, live):
+        if sees(group=expiry.group):
+            groups.setdefault(expiry.topic, []).append(expiry_dict(expiry))
     found = [
         row for row in _newest_of_each(rows, newest.ts_ms, ("topic",)) if sees(topic=row.topic)
     ]
@@ -175,23 +196,69 @@ def _first_verdict_due(state: CollectorState) -> datetime | None:
     if state.first_sample_at is None:
         return None
     due_at = state.first_sample_at + timedelta(seconds=verdict_after_s(Rules()))
-    judged = AnalyticsRun.objects.filter(state=SUCCEEDED, created_at__gte=due_at).exists()
+    runs = AnalyticsRun.objects.filter(job=Job.TELEMETRY, state=SUCCEEDED)
+    judged = runs.filter(created_at__gte=due_at).exists()
     return None if judged else due_at
 
 
-def lag_dict(row: GoldGroupLag) -> dict[str, Any]:
-    return {"ts": iso_ms(row.sampled_ms), **shown(row, LAG_POINT)}
+def lag_dict(row: GoldGroupLag | GroupVerdict) -> dict[str, Any]:
+    source = BY_COLLECTOR if isinstance(row, GroupVerdict) else BY_SPARK
+    return {"ts": iso_ms(row.sampled_ms), "source": source, **shown(row, LAG_POINT)}
 
 
 def retention_dict(row: GoldTopicRetention, groups: list[dict[str, Any]]) -> dict[str, Any]:
     return {"ts": iso_ms(row.sampled_ms), **shown(row, RETENTION), "groups": groups}
 
 
-def expiry_dict(row: GoldGroupExpiry) -> dict[str, Any]:
-    return shown(row, EXPIRY)
+def expiry_dict(row: GoldGroupExpiry | GroupVerdict) -> dict[str, Any]:
+    """When the first loss is to be expected is known of the collector's verdicts alone."""
+    if isinstance(row, GoldGroupExpiry):
+        nothing = {"loss_from": None, "loss_until": None}
+        return {**shown(row, EXPIRY), **nothing, "source": BY_SPARK}
+    columns = [column for column in EXPIRY if column.name not in ("method", "status")]
+    return {
+        **shown(row, columns),
+        "lost_records": row.lost_records or 0,
+        "method": row.expiry_method,
+        "status": row.risk,
+        "loss_from": None if row.loss_from_ms is None else iso_ms(row.loss_from_ms),
+        "loss_until": None if row.loss_until_ms is None else iso_ms(row.loss_until_ms),
+        "source": BY_COLLECTOR,
+    }
+
+
+RUNS_COMPARED = 5
+
+
+def eta_s(row: AnalyticsRun) -> float | None:
+    """Seconds until a run ends: what the last of its job took, by the length of the range, less
+    what it has run for; null when it does not run or none has succeeded yet.
+    """
+    if row.state != RUNNING or row.started_at is None:
+        return None
+    before = AnalyticsRun.objects.filter(job=row.job, state=SUCCEEDED, wall_s__isnull=False)
+    last = list(before.order_by("-pk")[:RUNS_COMPARED])
+    if not last:
+        return None
+    usual_s = statistics.median(run.wall_s for run in last if run.wall_s is not None)
+    usual_span = statistics.median(run.to_ts_ms - run.from_ts_ms for run in last)
+    # A short range costs as much as another: most of a run is Spark's start.
+    longer = max(1.0, (row.to_ts_ms - row.from_ts_ms) / max(1, usual_span))
+    return max(0.0, usual_s * longer - (timezone.now() - row.started_at).total_seconds())
 
 
 RUN_FAILED = "The run failed on the service's side; its operator finds why in the log."
+
+
+def backfill_dict(row: AnalyticsRun) -> dict[str, Any]:
+    """A run as who asked for it is answered; no tenant's part of it."""
+    return {
+        "id": row.pk,
+        "job": row.job,
+        "state": row.state,
+        "from": iso_ms(row.from_ts_ms),
+        "to": iso_ms(row.to_ts_ms),
+    }
 
 
 def run_dict(row: AnalyticsRun) -> dict[str, Any]:
@@ -203,12 +270,14 @@ def run_dict(row: AnalyticsRun) -> dict[str, Any]:
     clusters: list[RunCluster] = row.own_clusters  # type: ignore[attr-defined] # set by run_rows
     return {
         "id": row.pk,
+        "job": row.job,
         "state": row.state,
         "trigger": row.trigger,
         "attempt": row.attempt,
         "from": iso_ms(row.from_ts_ms),
         "to": iso_ms(row.to_ts_ms),
         "progress": {name: row.progress[name] for name in PROGRESS if name in row.progress},
+        "eta_s": eta_s(row),
         "cancel_requested": row.cancel_requested,
         "created_at": iso(row.created_at),
         "started_at": iso(row.started_at),
@@ -233,16 +302,15 @@ def run_dict(row: AnalyticsRun) -> dict[str, Any]:
     }
 
 
-def iso_ms(ms: int) -> str:
-    at = datetime.fromtimestamp(ms / 1000, UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _answer(
-    newest: GoldGroupLag | GoldTopicRetention | None, data: list[dict[str, Any]]
+    newest: GoldGroupLag | GoldTopicRetention | None,
+    data: list[dict[str, Any]],
+    as_of_ms: int | None = None,
 ) -> dict[str, Any]:
+    """`as_of` is Spark's newest sample, or the collector's if that is later."""
+    times = [at for at in (newest.sampled_ms if newest else None, as_of_ms) if at is not None]
     return {
-        "as_of": iso_ms(newest.sampled_ms) if newest else None,
+        "as_of": iso_ms(max(times)) if times else None,
         "run_id": newest.run_id if newest else None,
         "data": data,
     }

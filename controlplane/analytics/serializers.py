@@ -5,12 +5,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from controlplane.analytics.answers import EXPIRY, LAG_POINT, RETENTION
+from controlplane.analytics.answers import EXPIRY, LAG_POINT, RETENTION, SOURCES
 from controlplane.analytics.models import TRIGGER_CHOICES
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.operations.states import ANALYTICS_RUN_STATE_CHOICES
 from spark_analytics.contracts.gold import GROUP_LAG, Column, ColumnType
+from spark_analytics.contracts.runs import Job
 
+JOB_CHOICES = [(job.value, job.value) for job in Job]
 AnyField = serializers.Field[Any, Any, Any, Any]
 
 _FIELDS: Mapping[ColumnType, type[AnyField]] = {
@@ -21,7 +23,7 @@ _FIELDS: Mapping[ColumnType, type[AnyField]] = {
 }
 
 
-def _shape(name: str, columns: Sequence[Column], **more: AnyField) -> type[Shape]:
+def columns_shape(name: str, columns: Sequence[Column], **more: AnyField) -> type[Shape]:
     """A serializer of gold columns and of `more`."""
     return type(name, (Shape,), {column.name: _field(column) for column in columns} | more)
 
@@ -35,7 +37,12 @@ def _field(column: Column) -> AnyField:
     return _FIELDS[column.type](allow_null=column.null)
 
 
-LagPointSerializer = _shape("LagPointSerializer", LAG_POINT, ts=serializers.DateTimeField())
+LagPointSerializer = columns_shape(
+    "LagPointSerializer",
+    LAG_POINT,
+    ts=serializers.DateTimeField(),
+    source=serializers.ChoiceField(SOURCES),
+)
 
 
 def _as_of(name: str, item: serializers.BaseSerializer[Any]) -> type[Shape]:
@@ -49,8 +56,14 @@ def _as_of(name: str, item: serializers.BaseSerializer[Any]) -> type[Shape]:
 
 
 LagSerializer = _as_of("LagSerializer", LagPointSerializer(many=True))
-GroupExpirySerializer = _shape("GroupExpirySerializer", EXPIRY)
-TopicRetentionSerializer = _shape(
+GroupExpirySerializer = columns_shape(
+    "GroupExpirySerializer",
+    EXPIRY,
+    loss_from=serializers.DateTimeField(allow_null=True),
+    loss_until=serializers.DateTimeField(allow_null=True),
+    source=serializers.ChoiceField(SOURCES),
+)
+TopicRetentionSerializer = columns_shape(
     "TopicRetentionSerializer",
     RETENTION,
     ts=serializers.DateTimeField(),
@@ -88,11 +101,13 @@ class RunClusterSerializer(Shape):
 
 class AnalyticsRunSerializer(Shape):
     id = serializers.CharField()
+    job = serializers.ChoiceField(JOB_CHOICES)
     state = serializers.ChoiceField(ANALYTICS_RUN_STATE_CHOICES)
     trigger = serializers.ChoiceField(TRIGGER_CHOICES)
     attempt = serializers.IntegerField()
     to = serializers.DateTimeField()
     progress = RunProgressSerializer()
+    eta_s = serializers.FloatField(allow_null=True)
     cancel_requested = serializers.BooleanField()
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -114,13 +129,10 @@ class AnalyticsRunSerializer(Shape):
 AnalyticsRunPageSerializer = page_serializer(AnalyticsRunSerializer)
 
 
-class LagQuerySerializer(Shape):
+class RangeQuerySerializer(Shape):
     """What may stand behind the question mark; anything else that cannot be read is a 422."""
 
-    group = serializers.CharField(required=False, max_length=GROUP_LAG.column("group").length_max)
-    topic = serializers.CharField(required=False, max_length=GROUP_LAG.column("topic").length_max)
     to = serializers.DateTimeField(required=False)
-    latest = serializers.BooleanField(default=False)
 
     def get_fields(self) -> dict[str, AnyField]:
         return {**super().get_fields(), "from": serializers.DateTimeField(required=False)}
@@ -129,3 +141,32 @@ class LagQuerySerializer(Shape):
         if "from" in attrs and "to" in attrs and attrs["from"] > attrs["to"]:
             raise serializers.ValidationError({"from": "must not be after `to`"})
         return attrs
+
+
+class LagQuerySerializer(RangeQuerySerializer):
+    group = serializers.CharField(required=False, max_length=GROUP_LAG.column("group").length_max)
+    topic = serializers.CharField(required=False, max_length=GROUP_LAG.column("topic").length_max)
+    latest = serializers.BooleanField(default=False)
+
+
+JOBS_BY_HAND = (Job.HOURLY, Job.DAILY)
+
+
+class BackfillSerializer(Shape):
+    """Whole hours or days to compute again; from and to are rounded to them, outwards."""
+
+    job = serializers.ChoiceField([(job.value, job.value) for job in JOBS_BY_HAND])
+    to = serializers.DateTimeField()
+
+    def get_fields(self) -> dict[str, AnyField]:
+        return {**super().get_fields(), "from": serializers.DateTimeField()}
+
+
+class BackfillAnswerSerializer(Shape):
+    id = serializers.CharField()
+    job = serializers.ChoiceField(JOB_CHOICES)
+    state = serializers.ChoiceField(ANALYTICS_RUN_STATE_CHOICES)
+    to = serializers.DateTimeField()
+
+    def get_fields(self) -> dict[str, AnyField]:
+        return {**super().get_fields(), "from": serializers.DateTimeField()}

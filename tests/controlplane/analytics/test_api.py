@@ -55,6 +55,7 @@ def test_lag_as_the_contract_says(world, loaded):
     assert body["data"][0] | {"ts": None} == {
         "group": "g",
         "topic": "t",
+        "source": "spark",
         "ts": None,
         "partitions": 1,
         "lag_records": 10,
@@ -118,6 +119,9 @@ def test_retention_with_its_groups(world, loaded):
             "method": "interpolated",
             "lost_records": 0,
             "status": "SAFE",
+            "loss_from": None,
+            "loss_until": None,
+            "source": "spark",
         }
     ]
     history = get(world, f"/clusters/{world.cluster.id}/analytics/retention/t/history").json()

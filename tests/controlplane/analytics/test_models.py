@@ -6,7 +6,7 @@ import pytest
 from django.db import models
 
 from controlplane.analytics.load import MODELS
-from spark_analytics.contracts.gold import GOLD_TABLES, ColumnType
+from spark_analytics.contracts.gold import ALL_TABLES, ColumnType
 
 FIELDS = {
     ColumnType.STRING: models.CharField,
@@ -18,10 +18,10 @@ OF_SQL_ALONE = {"id", "run_id"}
 
 
 def test_every_gold_table_has_its_model():
-    assert MODELS.keys() == GOLD_TABLES.keys()
+    assert MODELS.keys() == ALL_TABLES.keys()
 
 
-@pytest.mark.parametrize("table", GOLD_TABLES.values(), ids=lambda table: table.name)
+@pytest.mark.parametrize("table", ALL_TABLES.values(), ids=lambda table: table.name)
 def test_a_gold_model_has_the_columns_of_the_contract(table):
     found = {field.name: field for field in MODELS[table.name]._meta.concrete_fields}
     assert found.keys() - OF_SQL_ALONE == set(table.column_names)
@@ -35,7 +35,7 @@ def test_a_gold_model_has_the_columns_of_the_contract(table):
     }
 
 
-@pytest.mark.parametrize("table", GOLD_TABLES.values(), ids=lambda table: table.name)
+@pytest.mark.parametrize("table", ALL_TABLES.values(), ids=lambda table: table.name)
 def test_a_gold_model_has_one_row_a_key(table):
     (once,) = MODELS[table.name]._meta.constraints
     assert sorted(once.fields) == sorted(table.key)

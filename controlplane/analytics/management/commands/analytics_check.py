@@ -11,8 +11,8 @@ from django.db import DatabaseError
 from controlplane.analytics.check import Line, Verdict, compare, live_records
 from controlplane.analytics.claims import newest_claims
 from controlplane.analytics.sampler import SampleLateError, Sampler
-from controlplane.analytics.selectors import iso_ms
 from controlplane.analytics.telemetry import records_since
+from controlplane.analytics.times import iso_ms
 from controlplane.clusters.connections import connection_spec, gateway_for
 from controlplane.clusters.models import Cluster
 from controlplane.gateway.errors import GatewayError

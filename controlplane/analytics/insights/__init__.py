@@ -1,0 +1,1 @@
+"""Analyses over what runs have left: computed when asked."""

@@ -1,0 +1,180 @@
+"""One round over all rules of all tenants; one process at a time does it."""
+
+import logging
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db import Error, transaction
+from django.utils import timezone
+
+from controlplane.alerts import applying, conditions, facts, tracks
+from controlplane.alerts.applying import Round
+from controlplane.alerts.conditions.types import Condition, Key, Verdict
+from controlplane.alerts.fact_types import TenantFacts
+from controlplane.alerts.grouping import OF_BROKERS, grouped
+from controlplane.alerts.models import Alert, Evaluator
+from controlplane.alerts.overrides import Tuning
+from controlplane.alerts.selectors import mutes_by_tenant, tunings_by_tenant
+from controlplane.alerts.states import OPEN_STATES, RAISED_STATES, REFIRES_WITHIN, RESOLVED
+from controlplane.common import leases
+from controlplane.common.metrics import SharedCounter
+
+log = logging.getLogger(__name__)
+LEASE = timedelta(seconds=60)
+ROW = 1
+ROUNDS = SharedCounter(
+    "penstock_alert_rounds",
+    "Rounds over all alert rules: done, failed, or busy (another process was at it).",
+    "outcome",
+)
+
+
+class LeaseLostError(Exception):
+    """Another process evaluates now; what this one found out no longer counts."""
+
+
+@dataclass(slots=True)
+class Result:
+    """Of one round."""
+
+    conditions: int = 0
+    moved: int = 0
+    failed_tenants: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class _Known:
+    """What there is of a tenant's alerts before the round."""
+
+    raised: set[Key] = field(default_factory=set)
+    lingering: dict[Key, frozenset[int]] = field(default_factory=dict)
+    is_any: bool = False
+
+
+def evaluate(now: datetime | None = None) -> Result | None:
+    """One round; null when another process is at it.
+
+    Killed anywhere, what is committed of a tenant is whole: its alerts, their history and their
+    notifications are one transaction. The next round does the rest when the lease has run out.
+    """
+    Evaluator.objects.get_or_create(pk=ROW)
+    rows = Evaluator.objects.filter(pk=ROW)
+    token = leases.claim(rows, LEASE, started_at=timezone.now())
+    if token is None:
+        ROUNDS.inc(of="busy")
+        return None
+    began_s = time.monotonic()
+    try:
+        result = _round(now or timezone.now(), token)
+    except LeaseLostError:
+        ROUNDS.inc(of="failed")
+        log.warning("another process evaluates the alerts now")
+        return None
+    except Exception:
+        ROUNDS.inc(of="failed")
+        leases.release(rows, token)
+        raise
+    took_ms = round((time.monotonic() - began_s) * 1000)
+    row = rows.get()
+    leases.release(
+        rows,
+        token,
+        finished_at=timezone.now(),
+        took_ms=took_ms,
+        rounds=row.rounds + 1,
+        failed_tenants=result.failed_tenants,
+        conditions=result.conditions,
+        unknown=dict(result.unknown),
+    )
+    ROUNDS.inc(of="done")
+    return result
+
+
+def _round(now: datetime, token: str) -> Result:
+    known, open_groups = _known(now)
+    found = facts.read(now, open_groups)
+    tunings, mutes = tunings_by_tenant(), mutes_by_tenant(now)
+    result = Result()
+    for tenant in found.tenants:
+        own = known.get(tenant.id, _Known())
+        try:
+            holds, verdict = judged(tenant, tunings.get(tenant.id, Tuning()), own, now)
+            result.conditions += len(holds)
+            result.unknown.update(each.rule for each in verdict.unknown)
+            if not holds and not own.is_any:
+                continue
+            result.moved += _apply(
+                Round(
+                    tenant_id=tenant.id,
+                    holds={each.key: each for each in holds},
+                    unknown=verdict.unknown,
+                    mutes=mutes.get(tenant.id, ()),
+                    names={cluster.id: cluster.name for cluster in tenant.clusters},
+                    now=now,
+                ),
+                token,
+            )
+        except (Error, LeaseLostError):
+            raise
+        except Exception:
+            # One tenant's oddity must not leave all others without alerts.
+            log.exception("the alerts of %s were not evaluated", tenant.id)
+            result.failed_tenants += 1
+    for tenant_id in known.keys() - {tenant.id for tenant in found.tenants}:
+        # A closed tenant has nothing that could be wrong, and may still have alerts.
+        nothing = Round(tenant_id=tenant_id, holds={}, unknown=(), mutes=(), names={}, now=now)
+        result.moved += _apply(nothing, token)
+    tracks.keep(found.tenants, found.starts, now)
+    return result
+
+
+def judged(
+    tenant: TenantFacts, tuning: Tuning, known: "_Known", now: datetime
+) -> tuple[list[Condition], Verdict]:
+    """What holds of a tenant, by cause, and all that was said. Pure."""
+    verdict = conditions.judge(tenant, tuning, now)
+    holds = grouped(
+        verdict.holds,
+        raised=known.raised,
+        lingering=known.lingering,
+        managed=[cluster.id for cluster in tenant.clusters if cluster.is_managed],
+    )
+    return holds, verdict
+
+
+def _apply(found: Round, token: str) -> int:
+    with transaction.atomic():
+        rows = Evaluator.objects.select_for_update().filter(pk=ROW)
+        if not leases.renew(rows, [token], LEASE):
+            raise LeaseLostError
+        return applying.apply(found)
+
+
+def _known(now: datetime) -> tuple[dict[str, _Known], dict[str, Collection[str]]]:
+    """By tenant what there is, and by cluster the groups that have an open alert."""
+    found: defaultdict[str, _Known] = defaultdict(_Known)
+    groups: defaultdict[str, set[str]] = defaultdict(set)
+    recent = Alert.objects.filter(state=RESOLVED, resolved_at__gte=now - REFIRES_WITHIN)
+    rows = Alert.objects.filter(state__in=OPEN_STATES) | recent
+    columns = ("tenant_id", "rule", "cluster_id", "subject", "state", "brokers", "touches")
+    for tenant_id, rule, cluster_id, subject, state, brokers, touches in rows.values_list(*columns):
+        known, key = found[tenant_id], Key(rule, cluster_id, subject)
+        known.is_any = True
+        if state in OPEN_STATES:
+            groups[cluster_id].update(_groups(subject, touches))
+        if state in RAISED_STATES:
+            known.raised.add(key)
+            if rule in OF_BROKERS:
+                known.lingering[key] = frozenset(brokers)
+    return dict(found), dict(groups)
+
+
+def _groups(subject: str, touches: Iterable[tuple[str, str]]) -> set[str]:
+    found = {name for area, name in touches if area == "group"}
+    if subject.startswith("group/"):
+        found.add(subject.removeprefix("group/"))
+    return found

@@ -1,0 +1,147 @@
+"""What is known of a tenant when its rules are asked; null is not known, never 0. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerFact:
+    """A broker that is live, placed, or named as a replica.
+
+    Attributes:
+        sizes: (when, bytes of its logs) of the last day, oldest first.
+        starts: (when, starts that its agent has counted) as that changed, oldest first.
+    """
+
+    id: int
+    live: bool
+    size_bytes: int | None = None
+    sizes: tuple[tuple[datetime, int], ...] = ()
+    starts: tuple[tuple[datetime, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Partitions of one topic in trouble: how many, by the brokers that they lack."""
+
+    topic: str
+    offline: Mapping[frozenset[int], tuple[int, ...]]
+    under_replicated: Mapping[frozenset[int], tuple[int, ...]]
+    under_min_isr: Mapping[frozenset[int], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesFact:
+    """A group on a topic, as last judged; only those that are in trouble or asked for by name.
+
+    Attributes:
+        expires_in_s: until the oldest unread record is out.
+        first_loss_in_s: until the first loss at the present pace.
+    """
+
+    group: str
+    topic: str
+    status: str
+    risk: str | None = None
+    lag_records: int | None = None
+    lag_s: float | None = None
+    lost_records: int | None = None
+    expires_in_s: float | None = None
+    first_loss_in_s: float | None = None
+    retention_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFacts:
+    """How the groups of a cluster were last judged.
+
+    Attributes:
+        missing: groups with an open alert of which nothing was said although they are there.
+    """
+
+    as_of: datetime
+    series: tuple[SeriesFact, ...]
+    missing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationFact:
+    id: str
+    kind: str
+    resource: str
+    cluster_id: str
+    state: str
+    rolling_back: bool = False
+    due_since: datetime | None = None
+    step: str = ""
+    step_since: datetime | None = None
+    finished_at: datetime | None = None
+    remains: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFacts:
+    """A cluster that is up as far as the control plane has decided.
+
+    Attributes:
+        away: why it is not known of now; empty: it answers.
+        is_refusing: it was asked and did not answer; else nobody has asked.
+        brokers: null while they are not known of now; `troubles` and `groups` alike.
+        agents_known: what agents report of its brokers was read.
+        certificates: (broker, when it ends) of those that have one of ours.
+        judged_at: of when the newest results of Spark are.
+    """
+
+    id: str
+    name: str
+    is_managed: bool
+    created_at: datetime
+    away: str = ""
+    is_refusing: bool = False
+    seen_at: datetime | None = None
+    brokers: tuple[BrokerFact, ...] | None = None
+    controller_id: int | None = None
+    troubles: tuple[Trouble, ...] | None = None
+    min_isr_known: bool = True
+    agents_known: bool = False
+    certificates: tuple[tuple[int, datetime], ...] = ()
+    sampled_at: datetime | None = None
+    sample_error: str = ""
+    groups: GroupFacts | None = None
+    groups_unknown_because: str = ""
+    judged_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFact:
+    name: str
+    made_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LimitFact:
+    """How much of what the service gives to a tenant is in use."""
+
+    name: str
+    used: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantFacts:
+    """All that the rules of one tenant ask.
+
+    Attributes:
+        zookeeper: why it does not answer, empty when it does; null: not asked, as none of the
+            tenant's clusters needs it.
+    """
+
+    id: str
+    clusters: tuple[ClusterFacts, ...] = ()
+    operations: tuple[OperationFact, ...] = ()
+    keys: tuple[KeyFact, ...] = ()
+    limits: tuple[LimitFact, ...] = ()
+    zookeeper: str | None = None

@@ -1,0 +1,1 @@
+"""Runbooks that run: documents with checks, decisions and plans. See README.md."""

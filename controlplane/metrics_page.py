@@ -18,7 +18,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import Min
+from django.db.models import Count, Min
 from django.utils import timezone
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import (
@@ -31,6 +31,9 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from controlplane.access.models import OPEN_STATES, PasswordOverlap
+from controlplane.alerts import metrics as alert_metrics
+from controlplane.alerts.evaluation import ROUNDS
+from controlplane.analytics import metrics as analytics_metrics
 from controlplane.analytics.collect import WATCHED_PHASES
 from controlplane.analytics.models import CollectorState
 from controlplane.clusters.models import Broker, Cluster
@@ -41,11 +44,17 @@ from controlplane.common.tally import TALLY, Series
 from controlplane.gateway.breaker import BREAKER_MOVES
 from controlplane.gateway.breakers import BREAKERS
 from controlplane.gateway.passage import BUCKETS_S, CALL_SECONDS, CALLS
+from controlplane.notifications.kinds.table import KINDS
+from controlplane.notifications.models import OPEN_STATES as OPEN_DELIVERIES
+from controlplane.notifications.models import Delivery
+from controlplane.notifications.queue import due as due_deliveries
 from controlplane.operations.dispatch import is_first_contact
 from controlplane.operations.models import Operation, OutboxMessage
 from controlplane.operations.queues import QUEUED_AT, QUEUES, queue_for
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.operations.tasks import SWEPT
+from controlplane.topics.models import OPEN_STATES as LEASE_OPEN_STATES
+from controlplane.topics.models import RetentionLease
 
 log = logging.getLogger(__name__)
 OTHER = "other"
@@ -83,7 +92,17 @@ class SharedMetrics(Collector):
         yield up
 
     def _from_database(self) -> list[Metric]:
-        return [*_operations(), _outbox(), _collectors(_names()), _certificates(), _overlaps()]
+        return [
+            *_operations(),
+            _outbox(),
+            _collectors(_names()),
+            _certificates(),
+            _overlaps(),
+            _leases(),
+            *_deliveries(),
+            *alert_metrics.from_database(),
+            *analytics_metrics.from_database(),
+        ]
 
     def _from_redis(self) -> list[Metric]:
         names = _names()
@@ -225,6 +244,47 @@ def _overlaps() -> Metric:
     return family
 
 
+def _leases() -> Metric:
+    return GaugeMetricFamily(
+        "penstock_retention_leases_overdue",
+        "Topics whose retention is still raised although the time of their lease is over.",
+        value=RetentionLease.objects.filter(
+            state__in=LEASE_OPEN_STATES, ends_at__lt=timezone.now(), cluster__deleted_at=None
+        ).count(),
+    )
+
+
+def _deliveries() -> list[Metric]:
+    waiting = GaugeMetricFamily(
+        "penstock_deliveries_waiting",
+        "Notifications on their way, by the kind of their destination.",
+        labels=["kind"],
+    )
+    age = GaugeMetricFamily(
+        "penstock_oldest_due_delivery_seconds",
+        "How long the notification that is due longest, and that nobody holds, has been due.",
+        labels=["kind"],
+    )
+    now = timezone.now()
+    on_their_way = Delivery.objects.filter(state__in=OPEN_DELIVERIES).order_by()
+    counts = dict(
+        on_their_way.values("destination__kind")
+        .annotate(count=Count("pk"))
+        .values_list("destination__kind", "count")
+    )
+    oldest = dict(
+        due_deliveries(now)
+        .order_by()
+        .values("destination__kind")
+        .annotate(oldest=Min("next_try_at"))
+        .values_list("destination__kind", "oldest")
+    )
+    for kind in KINDS:
+        waiting.add_metric([kind], counts.get(kind, 0))
+        age.add_metric([kind], (now - oldest.get(kind, now)).total_seconds())
+    return [waiting, age]
+
+
 def _by_cluster(
     counted: dict[Series, float], name: str, names: _Names, also: str = ""
 ) -> dict[tuple[str, ...], float]:
@@ -289,7 +349,7 @@ def _breakers(names: _Names) -> list[Metric]:
 
 
 def _counters(counted: dict[Series, float]) -> Iterator[Metric]:
-    for counter in SHARED_COUNTERS:
+    for counter in (*SHARED_COUNTERS, ROUNDS):
         family = CounterMetricFamily(
             counter.name, counter.text, labels=[] if counter.label is None else [counter.label]
         )

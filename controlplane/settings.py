@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -29,6 +30,7 @@ ANALYTICS_URI = env.str("PENSTOCK_ANALYTICS_URI", default=f"file://{DATA_DIR}/an
 # Where people open the console, for links that `manage.py` prints.
 PUBLIC_URL = env.str("PENSTOCK_PUBLIC_URL", default="http://127.0.0.1:8400")
 FRONTEND_DIST = REPOSITORY / "frontend" / "dist"
+RUNBOOKS_DIR = REPOSITORY / "deploy" / "runbooks"
 
 # -- secrets ----------------------------------------------------------------------------------
 SECRET_KEY = env.str("PENSTOCK_SECRET_KEY", default="") or key_from_file(DATA_DIR / "secret.key")
@@ -67,11 +69,13 @@ LOCAL_APPS = [
     "controlplane.groups",
     "controlplane.backups",
     "controlplane.administration",
+    "controlplane.notifications",
+    "controlplane.alerts",
 ]
 # Apps that other teams deliver on their own; each is wired as soon as it is there.
 OPTIONAL_APPS = [
     app
-    for app in ("controlplane.analytics", "console")
+    for app in ("controlplane.analytics", "controlplane.runbooks", "console")
     if importlib.util.find_spec(f"{app}.apps") is not None
 ]
 
@@ -256,8 +260,19 @@ SPECTACULAR_SETTINGS = {
         "TenantStateEnum": "controlplane.tenants.models.TENANT_STATE_CHOICES",
         "InvitationStateEnum": "controlplane.administration.serializers.INVITATION_STATE_CHOICES",
         "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
+        "DestinationKindEnum": "controlplane.notifications.models.KIND_CHOICES",
+        "DeliveryStateEnum": "controlplane.notifications.models.DELIVERY_STATE_CHOICES",
+        "AlertSeverityEnum": "controlplane.notifications.models.SEVERITY_CHOICES",
+        "AlertEventStateEnum": "controlplane.notifications.models.EVENT_STATE_CHOICES",
         "PartStatusEnum": "console.serializers.PART_STATUS_CHOICES",
         "AttentionSeverityEnum": "console.serializers.ATTENTION_SEVERITY_CHOICES",
+        "AlertRuleEnum": "controlplane.alerts.rules.RULE_CHOICES",
+        "AlertStateEnum": "controlplane.alerts.serializers.SHOWN_STATES",
+        "AlertReachEnum": "controlplane.alerts.serializers.REACH_CHOICES",
+        "SilenceStateEnum": "controlplane.alerts.serializers.SILENCE_STATES",
+        "AlertMatchEnum": "controlplane.alerts.models.MATCH_CHOICES",
+        "AlertResourceEnum": "controlplane.alerts.serializers.NAMED_RESOURCES",
+        "MatchEnum": "controlplane.tenants.serializers.MATCHES",
         "LiveTopicEnum": "console.event_shapes.TOPIC_CHOICES",
     },
 }
@@ -272,6 +287,8 @@ RATE_LIMITS = {
     "sign_in": env.str("PENSTOCK_RATE_SIGN_IN", default="60/min"),
     # Exports of the audit record by one caller: each reads up to 100,000 rows, and leaves one.
     "exports": env.str("PENSTOCK_RATE_EXPORTS", default="20/min"),
+    # Test events of one tenant's destinations: each waits for a stranger's answer.
+    "destination_tests": env.str("PENSTOCK_RATE_DESTINATION_TESTS", default="10/min"),
     # Rows of refused writes in the audit record: of one caller, and of everybody together.
     "refusals": env.str("PENSTOCK_RATE_REFUSALS", default="60/min"),
     "refusals_of_all": env.str("PENSTOCK_RATE_REFUSALS_OF_ALL", default="1200/min"),
@@ -287,6 +304,19 @@ EGRESS_ALLOWED = [
     str(ipaddress.ip_network(network))
     for network in env.list("PENSTOCK_EGRESS_ALLOWED", default=[])
 ]
+# -- mail: destinations of alerts -----------------------------------------------------------------
+# Without a server and a sender there is none. The server is the operator's word: no egress policy.
+SMTP_HOST = env.str("PENSTOCK_SMTP_HOST", default="")
+SMTP_PORT = env.int("PENSTOCK_SMTP_PORT", default=587)
+SMTP_SECURITY = env.str("PENSTOCK_SMTP_SECURITY", default="starttls")  # or tls, none
+SMTP_USERNAME = env.str("PENSTOCK_SMTP_USERNAME", default="")
+SMTP_PASSWORD = env.str("PENSTOCK_SMTP_PASSWORD", default="")
+MAIL_FROM = env.str("PENSTOCK_MAIL_FROM", default="")
+if SMTP_SECURITY not in {"starttls", "tls", "none"}:
+    raise ImproperlyConfigured("PENSTOCK_SMTP_SECURITY is starttls, tls or none")
+# Only to addresses of these domains; none named: any.
+MAIL_DOMAINS = [name.lower() for name in env.list("PENSTOCK_MAIL_DOMAINS", default=[])]
+
 # Bearer token of /metrics; without one there is no such page.
 METRICS_TOKEN = env.str("PENSTOCK_METRICS_TOKEN", default="")
 # Clusters with series of their own there; the others are one.
@@ -326,6 +356,8 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "in
 CELERY_BEAT_SCHEDULER = "controlplane.beat:Scheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 2
 OPERATION_SWEEP_S = env.float("PENSTOCK_OPERATION_SWEEP_S", default=1.0)
+# From one round over all alert rules to the next.
+ALERTS_INTERVAL_S = env.float("PENSTOCK_ALERTS_INTERVAL_S", default=10.0)
 CELERY_BEAT_SCHEDULE = {
     "operations-sweep": {
         "task": "operations.sweep",
@@ -349,6 +381,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env.float("PENSTOCK_OVERLAPS_S", default=5.0),
         "options": {"expires": 5},
     },
+    "retention-leases": {
+        "task": "topics.end_retention_leases",
+        "schedule": env.float("PENSTOCK_RETENTION_LEASES_S", default=5.0),
+        "options": {"expires": 5},
+    },
     "sessions": {
         "task": "tenants.clear_sessions",
         "schedule": 3600.0,
@@ -359,7 +396,27 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env.float("PENSTOCK_CERTIFICATES_S", default=3600.0),
         "options": {"expires": 3600},
     },
+    "notifications": {
+        "task": "notifications.send_due",
+        "schedule": env.float("PENSTOCK_NOTIFICATIONS_S", default=2.0),
+        "options": {"expires": 5},
+    },
+    "notifications-tidy": {
+        "task": "notifications.tidy",
+        "schedule": 300.0,
+        "options": {"expires": 300},
+    },
     "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
+    "alerts-evaluate": {
+        "task": "alerts.evaluate",
+        "schedule": ALERTS_INTERVAL_S,
+        "options": {"expires": ALERTS_INTERVAL_S},
+    },
+    "alerts-housekeeping": {
+        "task": "alerts.housekeeping",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "removed-clusters": {
         "task": "clusters.forget_removed",
         "schedule": 3600.0,
@@ -372,6 +429,11 @@ if "controlplane.analytics" in OPTIONAL_APPS and importlib.util.find_spec(
     from controlplane.analytics.schedule import BEAT_SCHEDULE as _ANALYTICS_SCHEDULE
 
     CELERY_BEAT_SCHEDULE = {**CELERY_BEAT_SCHEDULE, **_ANALYTICS_SCHEDULE}
+CELERY_BEAT_SCHEDULE["runbook-runs"] = {
+    "task": "runbooks.housekeeping",
+    "schedule": 3600.0,
+    "options": {"expires": 3600},
+}
 
 # -- the engine's bounds ----------------------------------------------------------------------
 PLAN_LIFETIME_S = 15 * 60

@@ -19,9 +19,12 @@ api_v1: list[URLPattern | URLResolver] = [
     path("", include("controlplane.reassignments.urls")),
     path("", include("controlplane.groups.urls")),
     path("", include("controlplane.administration.urls")),
+    path("", include("controlplane.notifications.urls")),
 ]
 if importlib.util.find_spec("controlplane.analytics.urls"):
     api_v1.append(path("", include("controlplane.analytics.urls")))
+api_v1.append(path("", include("controlplane.runbooks.urls")))
+api_v1.append(path("", include("controlplane.alerts.urls")))
 api_v1.append(re_path(r"^.*$", no_such_api))
 
 urlpatterns: list[URLPattern | URLResolver] = [

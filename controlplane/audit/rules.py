@@ -18,7 +18,7 @@ SHOWN = frozenset(
         *("operation_id", "plan_id", "cluster_id", "run_id", "expires_at", "error", "undoes"),
         # topics and their partitions
         *("topic", "topics", "partitions"),
-        *("limits", "balance"),
+        *("limits", "balance", "restores_to", "log_dir", "broker"),
         # groups and offsets
         *("group", "members", "offsets", "cleanup_policy"),
         *("effect", "reason", "text", "basis"),

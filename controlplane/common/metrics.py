@@ -84,6 +84,20 @@ FIRST_LOOKS_REFUSED = SharedCounter(
 PARTS_REFUSED = SharedCounter(
     "penstock_page_parts_refused", "Parts of pages refused: too many of their tenant waited."
 )
+DELIVERIES_SENT = SharedCounter(
+    "penstock_deliveries_sent", "Notifications that their receiver took, by kind.", "kind"
+)
+DELIVERIES_FAILED = SharedCounter(
+    "penstock_deliveries_failed", "Attempts to send a notification that failed.", "kind"
+)
+DELIVERIES_DEAD = SharedCounter(
+    "penstock_deliveries_dead", "Notifications that are not tried again by themselves.", "kind"
+)
+DELIVERIES_LEFT_OUT = SharedCounter(
+    "penstock_deliveries_left_out",
+    "Notifications not written: too many waited for their destination.",
+    "kind",
+)
 SERIES_DROPPED = SharedCounter(
     DROPPED, "Counts given up: too many series waited for Redis in a process."
 )
@@ -97,6 +111,10 @@ SHARED_COUNTERS = (
     TASKS_DROPPED,
     FIRST_LOOKS_REFUSED,
     PARTS_REFUSED,
+    DELIVERIES_SENT,
+    DELIVERIES_FAILED,
+    DELIVERIES_DEAD,
+    DELIVERIES_LEFT_OUT,
     SERIES_DROPPED,
 )
 """Those that the page shows as they are; `gateway.passage` has more, which it sums up."""

@@ -15,6 +15,7 @@ from controlplane.common.metrics import RATE_LIMITED
 ADDRESS, USER, KEY, SIGN_IN = "address", "user", "key", "sign_in"
 REFUSALS, REFUSALS_OF_ALL = "refusals", "refusals_of_all"
 EXPORTS = "exports"
+DESTINATION_TESTS = "destination_tests"
 """What is limited: names in `settings.RATE_LIMITS`, whose values read `600/min`."""
 IPV6_PREFIX = 64
 """A household or a machine has that many addresses: they count as one."""

@@ -4,17 +4,41 @@ from dataclasses import replace
 from datetime import timedelta
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from controlplane.administration.services.invitations import invite
-from controlplane.analytics.models import AnalyticsRun, RunCluster
+from controlplane.alerts.models import Alert, AlertOverride, Silence
+from controlplane.analytics.models import AnalyticsRun, LagObjective, RunCluster
+from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
+from controlplane.notifications.models import DEAD, Delivery, Destination
 from controlplane.observed.services import observe
 from controlplane.operations.states import SUCCEEDED
+from controlplane.runbooks.services import run_start
 from controlplane.tenants.services import api_key_create
 from tests.controlplane.rest.teams import HIDDEN_TOPICS
 from tests.controlplane.support import ACTOR, client_for, cluster_make
 
 RULE = {"operation": "READ", "resource_type": "TOPIC", "resource_name": "orders"}
+
+
+def alert_make(world, cluster, group, topic):
+    now = timezone.now()
+    return Alert.objects.create(
+        tenant=world.tenant,
+        cluster_id=cluster.id,
+        cluster_name=cluster.name,
+        rule="group-stopped",
+        subject=f"group/{group}",
+        state="firing",
+        severity="warning",
+        summary=f"group {group} has stopped reading {topic}",
+        touches=[["group", group], ["topic", topic]],
+        started_at=now,
+        since=now,
+        fired_at=now,
+        refreshed_at=now,
+    )
 
 
 def everything(world):
@@ -24,6 +48,9 @@ def everything(world):
     world.run("user.create", username="known", acls=[{**RULE, "principal": "User:known"}])
     world.run("user.create", username="both")
     world.run("user.rotate", username="both", overlap_s=3600)
+    world.gateway.add_topic("leased", partitions=1, records=5)
+    lease = {"name": "leased", "retention_ms": 1_209_600_000, "for_s": 3600}
+    world.run("topic.retention_lease", **lease)
     key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
     link = invite(
         tenant=world.tenant, role="viewer", note="", actor=ACTOR, lifetime=timedelta(days=1)
@@ -34,7 +61,47 @@ def everything(world):
     plan = world.plan("topic.create", name="planned")
     run = AnalyticsRun.objects.create(trigger="manual", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
     RunCluster.objects.create(run=run, cluster_id=world.cluster.id)
+    silence = Silence.objects.create(
+        tenant=world.tenant,
+        starts_at=timezone.now(),
+        ends_at=timezone.now() + timedelta(days=1),
+        reason="because",
+        created_by="x",
+    )
+    override = AlertOverride.objects.create(
+        tenant=world.tenant, rule="broker-down", enabled=True, created_by="x"
+    )
+    objective = LagObjective.objects.create(
+        tenant=world.tenant, group="known", seconds=60, share=0.99, created_by="x"
+    )
     outside = cluster_make(world.tenant, "elsewhere", kind="registered")
+    followed = run_start(
+        tenant=world.tenant,
+        actor=ACTOR,
+        runbook_id="group-losing-data",
+        cluster_id=world.cluster.id,
+        about={"group": "readers", "topic": "orders"},
+    )
+    # Nobody may be sent to there: the policy of the tests allows public addresses alone.
+    destination = Destination.objects.create(
+        tenant=world.tenant,
+        name="known",
+        kind="webhook",
+        config={"url": "https://127.0.0.1:9/hook"},
+        secrets_token=seal({"signing_secret": "s" * 24}),
+    )
+    delivery = Delivery.objects.create(
+        tenant=world.tenant,
+        destination=destination,
+        alert_id="al_1",
+        event_id="ev_1",
+        event_state="firing",
+        rule="broker-down",
+        severity="critical",
+        event={"summary": "Broker 1 is down"},
+        state=DEAD,
+        ended_at=timezone.now(),
+    )
     return {
         "cluster": world.cluster.id,
         "kafka_user": "both",
@@ -55,6 +122,17 @@ def everything(world):
         "topic": "orders",
         "group": "readers",
         "run": run.pk,
+        "runbook": "group-losing-data",
+        "runbook_run": followed.pk,
+        "check_number": "1",
+        "act_number": "1",
+        "destination": destination.pk,
+        "delivery": delivery.pk,
+        "alert": alert_make(world, world.cluster, "readers", "orders").id,
+        "override": override.id,
+        "silence": silence.id,
+        "objective": objective.id,
+        "silence_end": (timezone.now() + timedelta(days=2)).isoformat(),
     }
 
 
@@ -81,6 +159,7 @@ def all_teams(world):
         "operation": secret.id,
         "topic": "secret-orders",
         "group": "secret-readers",
+        "alert": alert_make(world, other, "secret-readers", "secret-orders").id,
     }
     return {"ids": ids, "teams": theirs}
 

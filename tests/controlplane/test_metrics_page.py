@@ -22,6 +22,7 @@ from controlplane.gateway.passage import Passage
 from controlplane.operations import tasks
 from controlplane.operations.models import Operation, OutboxMessage
 from controlplane.operations.queues import NORMAL, SLOW
+from controlplane.topics.models import RetentionLease
 from tests.controlplane.support import cluster_make, tenant_make
 from tests.metrics_table import CONTROL_PLANE, listed
 
@@ -102,6 +103,19 @@ def test_overlaps_whose_time_is_over_are_counted_by_state(world):
     assert (value(name, state="standing"), value(name, state="held")) == (1, 0)
     type(world.cluster).objects.update(deleted_at=timezone.now())
     assert value(name, state="standing") == 0
+
+
+def test_leases_whose_time_is_over_are_counted(world):
+    name = "penstock_retention_leases_overdue"
+    for topic in ("due", "holds"):
+        world.gateway.add_topic(topic)
+        world.run("topic.retention_lease", name=topic, retention_ms=1_209_600_000, for_s=3600)
+    assert value(name) == 0
+    past = timezone.now() - timedelta(seconds=60)
+    RetentionLease.objects.filter(topic="due").update(ends_at=past)
+    assert value(name) == 1
+    world.run("topic.retention_restore", name="due")
+    assert value(name) == 0
 
 
 def test_questions_of_all_processes_are_one_count(cluster, redis_server):

@@ -120,6 +120,14 @@ def test_every_column_that_holds_a_sealed_value_is_found_by_re_sealing(world):
     client_for(world.tenant).post(
         "/api/v1/api-keys", {"name": "ci"}, format="json", headers={"Idempotency-Key": "once"}
     )
+    hook = {
+        "name": "hook",
+        "kind": "webhook",
+        "config": {"url": "https://hooks.example.org/"},
+        "secrets": {"signing_secret": "s" * 24},
+    }
+    made = client_for(world.tenant).post("/api/v1/destinations", hook, format="json")
+    assert made.status_code == 201
     declared = set(sealed_values.sealed_columns())
     assert columns_with_a_token() == declared
     assert len(declared) >= 3

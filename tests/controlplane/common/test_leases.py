@@ -5,16 +5,23 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from controlplane.alerts.models import Evaluator
 from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.common import leases
 from controlplane.common.models import IdempotencyKey, Leased
+from controlplane.notifications.models import Delivery, Destination
 from controlplane.observed.models import ObservedCluster
 from controlplane.operations.models import Operation
 
 LENGTH = timedelta(seconds=30)
 
 
-@pytest.fixture(params=["operation", "analytics run", "collector", "idempotency key", "observed"])
+@pytest.fixture(
+    params=[
+        *("operation", "analytics run", "collector", "idempotency key", "observed"),
+        *("delivery", "alerts"),
+    ]
+)
 def rows(request, world):
     """A query of one row that nobody holds."""
     if request.param == "operation":
@@ -25,6 +32,11 @@ def rows(request, world):
         row = CollectorState.objects.create(pk=world.cluster.id)
     elif request.param == "observed":
         row = ObservedCluster.objects.get_or_create(pk=world.cluster.id)[0]
+    elif request.param == "delivery":
+        destination = Destination.objects.create(tenant=world.tenant, name="d", kind="webhook")
+        row = Delivery.objects.create(tenant=world.tenant, destination=destination, event={})
+    elif request.param == "alerts":
+        row = Evaluator.objects.create()
     else:
         row = IdempotencyKey.objects.create(tenant_id=world.tenant.id, principal="key/1", key="k")
     return type(row).objects.filter(pk=row.pk)
@@ -36,7 +48,8 @@ def run_out(rows):
 
 def test_every_model_with_a_lease_is_tried_here():
     assert set(Leased.__subclasses__()) == {
-        *(Operation, AnalyticsRun, CollectorState, IdempotencyKey, ObservedCluster)
+        *(Operation, AnalyticsRun, CollectorState, IdempotencyKey, ObservedCluster),
+        *(Delivery, Evaluator),
     }
 
 

@@ -89,10 +89,28 @@ IDS = {
     "reassignment_id": "move",
     "plan_id": "plan",
     "run_id": "run",
+    "runbook_id": "runbook",
+    "runbook_run_id": "runbook_run",
+    "check_number": "check_number",
+    "act_number": "act_number",
+    "destination_id": "destination",
+    "delivery_id": "delivery",
+    "alert_id": "alert",
+    "override_id": "override",
+    "silence_id": "silence",
+    "objective_id": "objective",
 }
+
+# What every tenant has alike: that it is there gives nothing of anybody away.
+OF_NOBODY = {"runbook_id"}
 
 # A body that is served, with ids of the `ids` fixture in braces.
 BODIES: dict[str, dict[str, Any]] = {
+    "post /operator/analytics/backfills": {
+        "job": "hourly",
+        "from": "2026-01-01T00:00:00Z",
+        "to": "2026-01-01T02:00:00Z",
+    },
     "post /api-keys": {
         "name": "ci",
         "scope": "read",
@@ -128,7 +146,52 @@ BODIES: dict[str, dict[str, Any]] = {
         "confirm": None,
         "reason": "because",
     },
+    "post /runbooks/{runbook_id}/runs": {
+        "cluster_id": "{cluster}",
+        "group": "readers",
+        "topic": "orders",
+        "broker": 1,
+        "operation_id": "{operation}",
+        "user": "known",
+        "alert_id": "al_1",
+    },
+    "post /runbook-runs/{runbook_run_id}/acts/{act_number}": {"inputs": {"for_s": 600}},
+    "post /runbook-runs/{runbook_run_id}/end": {"outcome": "resolved", "note": "it reads again"},
+    "post /alerts/{alert_id}/acknowledgement": {"note": "on it"},
+    "post /alert-overrides": {
+        "rule": "group-falling-behind",
+        "cluster_id": "{cluster}",
+        "thresholds": {"lag_s": 120},
+    },
+    "put /alert-overrides/{override_id}": {"thresholds": {}, "enabled": False},
+    "post /lag-objectives": {"group": "readers", "seconds": 60.5, "share": 0.99},
+    "put /lag-objectives/{objective_id}": {"seconds": 30.5, "share": 0.9},
+    "post /silences": {
+        "cluster_id": "{cluster}",
+        "ends_at": "{silence_end}",
+        "reason": "an upgrade",
+    },
+    "put /silences/{silence_id}": {"ends_at": "{silence_end}", "reason": "an upgrade"},
     "post /operations/{reassignment_id}/throttle": {"throttle_bytes_per_s": 5_000},
+    "post /destinations": {
+        "name": "on call",
+        "kind": "webhook",
+        "enabled": True,
+        "min_severity": "critical",
+        "rules": ["broker-down"],
+        "clusters": ["{cluster}"],
+        "send_resolved": False,
+        "config": {"url": "https://hooks.example.org/penstock?a=b"},
+        "secrets": {"signing_secret": "0123456789abcdefghijklmnop"},
+    },
+    "put /destinations/{destination_id}": {
+        "name": "other",
+        "enabled": False,
+        "min_severity": "info",
+        "rules": [],
+        "clusters": [],
+        "send_resolved": True,
+    },
 }
 
 _BINDING = {
@@ -174,6 +237,14 @@ INPUTS: dict[str, dict[str, Any]] = {
     "topic.update": {"name": "orders", "configs": {"retention.ms": "1000"}},
     "topic.partitions": {"name": "orders", "partitions": 9},
     "topic.delete": {"name": "orders"},
+    "topic.retention_lease": {
+        "name": "orders",
+        "retention_ms": 1_209_600_000,
+        "for_s": 3600,
+        "disk_bound_bytes": 1_000_000_000,
+        "reason": "billing is behind",
+    },
+    "topic.retention_restore": {"name": "leased"},
     "user.create": {"username": "app", "mechanism": "SCRAM-SHA-512", "acls": [_BINDING]},
     "user.delete": {"username": "known"},
     "user.rotate": {"username": "known", "overlap_s": 0},

@@ -36,6 +36,7 @@ BAD_QUERY = {
     "cursor": ["junk", "a:b:c", "\0", "x" * 5_000, "é"],
     "q": ["\0", "x" * 300],
     "cluster_id": ["\0"],
+    "runbook": ["\0"],
     "state": ["bogus", "running,bogus", "\0", ","],
     "from": ["yesterday", "\0", "9" * 40, "2026-13-45"],
     "to": ["tomorrow", "0001-01-01T00:00:00+23:59x"],
@@ -47,6 +48,19 @@ BAD_QUERY = {
     "latest": ["maybe", "\0"],
     "group": ["x" * 300, "\0"],
     "topic": ["x" * 300, "\0"],
+    "destination_id": ["x" * 41, "\0"],
+    "alert_id": ["x" * 61, "\0"],
+    "rule": ["bogus", ",", "\0"],
+    "severity": ["fatal", "\0"],
+    "period": ["week", "3600", "\0"],
+    "retention_s": ["0", "x", "1.5", "9" * 40, "\0"],
+    "seconds": ["x", "-1", "nan", "inf", "\0"],
+    "share": ["1", "0", "x", "nan", "\0"],
+    "idle_s": ["0", "x", "9" * 40, "\0"],
+    "capacity_bytes": ["0", "-1", "x", "9" * 40, "\0"],
+    "hours": ["x", "0", "49"],
+    "measure": ["x"],
+    "points": ["x", "9", "1001"],
 }
 
 

@@ -13,6 +13,8 @@ ASK_THE_CLUSTER = {
     for rest in (
         "acls",
         "analytics/retention/{topic}/history",
+        "analytics/retention/{topic}/what-if",
+        "analytics/retention/{topic}/what-if/groups",
         "groups",
         "groups/{group}",
         "reassignments",
@@ -27,6 +29,8 @@ ALWAYS_ASK = {
     f"get /clusters/{{cluster_id}}/{rest}"
     for rest in (
         "analytics/retention/{topic}/history",
+        "analytics/retention/{topic}/what-if",
+        "analytics/retention/{topic}/what-if/groups",
         "reassignments",
         "users/{kafka_user}/client-config",
     )
@@ -74,7 +78,7 @@ def test_a_cluster_that_is_away_is_shown_as_it_was_last_seen(world, owner, ids, 
 def test_a_cluster_that_does_not_answer_is_not_asked_by_every_question(world, owner, ids):
     forget_observed(world)
     world.gateway.offline = True
-    topics = next(row for row in READS if row.path.endswith("/topics"))
+    topics = next(row for row in READS if row.path.endswith("{cluster_id}/topics"))
     send(owner, topics, ids)
     calls = len(world.gateway.calls)
     problem(send(owner, topics, ids), 503)
@@ -118,7 +122,7 @@ def test_a_plan_that_the_cluster_cannot_check_is_no_plan(world, owner, ids, stat
 def test_our_own_fault_is_reported_as_one_without_its_insides(world, owner, ids):
     forget_observed(world)
     world.gateway.fail_next("list_topics", ZeroDivisionError("secret insides"))
-    row = next(row for row in operations() if row.path.endswith("/topics"))
+    row = next(row for row in operations() if row.path.endswith("{cluster_id}/topics"))
     answer = send(owner, row, ids)
     found = problem(answer, 500)
     assert found["code"] == "internal"

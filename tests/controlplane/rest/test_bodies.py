@@ -118,6 +118,7 @@ OTHER_WAYS = {
     # Ways in to a Kafka; `tests/controlplane/clusters/test_credentials.py` has each.
     *("ca_pem", "client_certificate_pem", "client_key_pem"),
     "rotation",  # what an undo names
+    "lease",
     *("oauth_token_url", "oauth_client_id", "oauth_client_secret", "oauth_scope"),
 }
 

@@ -32,10 +32,13 @@ pytestmark = pytest.mark.django_db
 API = "/api/v1"
 WRITES = ("post", "put", "patch", "delete")
 # Lists, streams and what is computed: nothing that somebody could change.
-NO_RESOURCE = re.compile(r"analytics/(lag|retention|collector)|audit-events|/moves$|openapi\.json")
+NO_RESOURCE = re.compile(
+    r"analytics/(lag|retention|collector|rollups|usage|unused|disk|hot|silent|change|chart)|audit-events|/moves$|openapi\.json"
+)
 # POSTs that change a resource which has a tag at another address.
 CHANGES_ANOTHER = {
     "api/v1/api-keys/<str:key_id>/rotation": "api/v1/api-keys/<str:key_id>",
+    "api/v1/alerts/<str:alert_id>/acknowledgement": "api/v1/alerts/<str:alert_id>",
     "api/v1/operator/users/<str:username>/link": "api/v1/operator/users/<str:username>",
 }
 
@@ -134,7 +137,12 @@ LISTS = {
     "api/v1/invitations": "id",
     "api/v1/service-accounts": "id",
     "api/v1/api-keys": "id",
+    "api/v1/destinations": "id",
     "api/v1/clusters": "id",
+    "api/v1/alerts": "id",
+    "api/v1/alert-overrides": "id",
+    "api/v1/silences": "id",
+    "api/v1/lag-objectives": "id",
     "api/v1/operator/tenants": "id",
     "api/v1/operator/users": "username",
     "api/v1/operator/hosts": "host_id",

@@ -11,12 +11,16 @@ const zone = (files, patterns) => ({
 });
 const features = [
   "access",
+  "alerts",
   "analytics",
   "audit",
   "clusters",
+  "destinations",
   "groups",
+  "insights",
   "operations",
   "reassignments",
+  "runbooks",
   "session",
   "topics",
 ];

@@ -11,14 +11,17 @@ import {
 import { Lines } from "@/components/card";
 import {
   accessSearch,
+  alertSearch,
   analyticsSearch,
   auditSearch,
+  destinationSearch,
   groupSearch,
   listSearch,
   loginSearch,
   platformSearch,
   reassignSearch,
   resetSearch,
+  runbookSearch,
   settingsSearch,
   topicSearch,
 } from "@/lib/search";
@@ -133,6 +136,40 @@ const analyticsRoute = createRoute({
   validateSearch: analyticsSearch,
   component: lazyRouteComponent(() => import("@/features/analytics/analytics-page"), "AnalyticsPage"),
 });
+const usageRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/usage",
+  component: lazyRouteComponent(() => import("@/features/insights/insights-page"), "InsightsPage"),
+});
+const alertsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/alerts",
+  validateSearch: alertSearch,
+  component: lazyRouteComponent(() => import("@/features/alerts/alerts-page"), "AlertsPage"),
+});
+const alertRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/alerts/$alertId",
+  component: lazyRouteComponent(() => import("@/features/alerts/alert-page"), "AlertPage"),
+});
+const destinationsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/destinations",
+  validateSearch: destinationSearch,
+  component: lazyRouteComponent(() => import("@/features/destinations/destinations-page"), "DestinationsPage"),
+});
+const runbooksRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/runbooks",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("@/features/runbooks/runbooks-page"), "RunbooksPage"),
+});
+const runbookRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/runbooks/$runbookId",
+  validateSearch: runbookSearch,
+  component: lazyRouteComponent(() => import("@/features/runbooks/runbook-page"), "RunbookPage"),
+});
 const operationsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/operations",
@@ -186,6 +223,12 @@ const routeTree = rootRoute.addChildren([
     accessRoute,
     reassignRoute,
     analyticsRoute,
+    usageRoute,
+    alertsRoute,
+    alertRoute,
+    destinationsRoute,
+    runbooksRoute,
+    runbookRoute,
     operationsRoute,
     operationRoute,
     auditRoute,

@@ -10,7 +10,7 @@ import {
   type SortingState,
   useReactTable,
 } from "@tanstack/react-table";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { formatInteger } from "@/lib/format";
 
 declare module "@tanstack/react-table" {
@@ -69,8 +69,12 @@ export function DataTable<T>({
   const wanted = parseSort(current.sort ?? defaultSort).filter((item) => known.has(item.id));
   const pages = Math.max(1, Math.ceil(rows.length / pageSize));
   const pageIndex = Math.min(Math.max(1, current.page ?? 1), pages) - 1;
+  // A row keeps the values that it was asked for: columns that read them otherwise, once a name is known,
+  // need rows anew.
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- see above
+  const data = useMemo(() => [...rows], [rows, columns]);
   const table = useReactTable({
-    data: rows,
+    data,
     columns,
     getRowId: rowId,
     state: { sorting: wanted, pagination: { pageIndex, pageSize } },

@@ -1,5 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { isRefusal } from "@/lib/problem";
 import { Lines } from "./card";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
@@ -20,7 +21,7 @@ export function ListView<T>({ query, children }: ListViewProps<T>) {
   if (!query.data) {
     return (
       <div className="ps-card-body">
-        <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />
+        <ProblemPanel error={query.error} onRetry={isRefusal(query) ? undefined : () => void query.refetch()} />
       </div>
     );
   }

@@ -1,6 +1,7 @@
 import type { Plan } from "@/lib/types";
 import { AclDiff } from "./diffs/acl-diff";
 import { FieldDiff } from "./diffs/field-diff";
+import { LeaseDiff } from "./diffs/lease-diff";
 import { GroupDiff } from "./diffs/group-diff";
 import { OffsetDiff } from "./diffs/offset-diff";
 import { ReassignmentDiff } from "./diffs/reassignment-diff";
@@ -19,6 +20,8 @@ export function PlanDiff({ plan }: { plan: Plan }) {
       return <AclDiff bindings={plan.diff.after} added />;
     case "acl.delete":
       return <AclDiff bindings={plan.diff.before} added={false} />;
+    case "topic.retention_lease":
+      return <LeaseDiff diff={plan.diff} />;
     default:
       return <FieldDiff before={plan.diff.before} after={plan.diff.after} />;
   }

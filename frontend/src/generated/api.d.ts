@@ -4,6 +4,111 @@
  */
 
 export interface paths {
+    "/api/v1/alert-overrides": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the tenant sets in place of the rules' defaults */
+        get: operations["alert_override_list"];
+        put?: never;
+        /** Set thresholds, severity or whether a rule is asked, for all or a part */
+        post: operations["alert_override_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-overrides/{override_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One override */
+        get: operations["alert_override_get"];
+        /** Change what an override sets */
+        put: operations["alert_override_change"];
+        post?: never;
+        /** Go back to what the wider overrides and the rule say */
+        delete: operations["alert_override_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules, with their thresholds as they are for the whole tenant */
+        get: operations["alert_rule_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Alerts, newest first */
+        get: operations["alert_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One alert with its history */
+        get: operations["alert_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert_id}/acknowledgement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that somebody is at it; it fires again when it gets worse */
+        post: operations["alert_acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/analytics/runs": {
         parameters: {
             query?: never;
@@ -50,6 +155,23 @@ export interface paths {
         put?: never;
         /** End a run, which is every tenant's: for platform operators; earlier results stay */
         post: operations["analytics_run_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/analytics/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the tenant's clusters used and cost, and their sum */
+        get: operations["analytics_tenant_usage"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -213,6 +335,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/analytics/change-impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The hours before each operation beside the hours after it */
+        get: operations["analytics_change_impact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/chart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A measure over time in no more points than a chart has, peaks kept */
+        get: operations["analytics_chart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/analytics/collector": {
         parameters: {
             query?: never;
@@ -230,6 +386,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/analytics/disk-forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Days until the cluster's disks are at 80 % */
+        get: operations["analytics_disk_forecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/hot-partitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Topics of which one partition takes more than its share */
+        get: operations["analytics_hot_partitions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/analytics/lag": {
         parameters: {
             query?: never;
@@ -239,6 +429,23 @@ export interface paths {
         };
         /** Lag of groups in records and seconds, with its trend */
         get: operations["analytics_lag"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/lag-objectives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How fast groups use up the time that they may be late */
+        get: operations["analytics_lag_objectives"];
         put?: never;
         post?: never;
         delete?: never;
@@ -273,6 +480,142 @@ export interface paths {
         };
         /** One topic's bytes and age over time */
         get: operations["analytics_retention_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** If a topic were kept for R: bytes held, disk freed, groups that would lose */
+        get: operations["analytics_retention_what_if"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which groups would have lost records if a topic were kept for R, and when */
+        get: operations["analytics_retention_what_if_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/rollups/cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The cluster by hours or days: held, in, out, lag */
+        get: operations["analytics_rollup_cluster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/rollups/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups on their topics by hours or days: percentiles of lag, read, lost */
+        get: operations["analytics_rollup_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/rollups/topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Topics by hours or days: held, in, offsets, how even their partitions are */
+        get: operations["analytics_rollup_topics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/silent-producers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Topics that get far less than they do at this hour of the day */
+        get: operations["analytics_silent_producers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/unused-topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Topics that nobody writes or reads, with the evidence */
+        get: operations["analytics_unused_topics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What topics and groups used, and what it costs by the price book */
+        get: operations["analytics_usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -366,6 +709,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/retention-leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Topics whose records are kept longer for a set time, and until when */
+        get: operations["retention_lease_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/topics": {
         parameters: {
             query?: never;
@@ -434,6 +794,111 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was and will be sent, newest first */
+        get: operations["delivery_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One delivery, with its event */
+        get: operations["delivery_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{delivery_id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a dead delivery again */
+        post: operations["delivery_resend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/destinations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where the tenant's alerts are sent */
+        get: operations["destination_list"];
+        put?: never;
+        /** Make a destination: a signed webhook, mail, Slack, PagerDuty or Alertmanager */
+        post: operations["destination_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/destinations/{destination_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One destination */
+        get: operations["destination_get"];
+        /** Change a destination, switch it off or on, give it other secrets */
+        put: operations["destination_change"];
+        post?: never;
+        /** Delete a destination and its deliveries */
+        delete: operations["destination_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/destinations/{destination_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test event now, and see how that ends */
+        post: operations["destination_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/hosts": {
         parameters: {
             query?: never;
@@ -482,6 +947,43 @@ export interface paths {
         post?: never;
         /** Revoke an open invitation */
         delete: operations["invitation_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lag-objectives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The lag objectives that the tenant has set */
+        get: operations["lag_objective_list"];
+        put?: never;
+        /** Say how late groups may be, and for how much of the time */
+        post: operations["lag_objective_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lag-objectives/{objective_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One lag objective */
+        get: operations["lag_objective_get"];
+        /** Change how late is late */
+        put: operations["lag_objective_change"];
+        post?: never;
+        /** Go back to what the wider objectives say */
+        delete: operations["lag_objective_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -655,6 +1157,23 @@ export interface paths {
         put?: never;
         /** Change the limit of a reassignment that is under way */
         post: operations["operation_throttle_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/analytics/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Compute hours or days again, of all tenants */
+        post: operations["operator_analytics_backfill"];
         delete?: never;
         options?: never;
         head?: never;
@@ -837,6 +1356,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runbook-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Runs of runbooks, newest first */
+        get: operations["runbook_run_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runbook-runs/{runbook_run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One run with what was looked at and planned */
+        get: operations["runbook_run_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runbook-runs/{runbook_run_id}/acts/{act_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the plan of an act: nothing is done before it is confirmed */
+        post: operations["runbook_act_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runbook-runs/{runbook_run_id}/checks/{check_number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run a check of the runbook: it only reads */
+        post: operations["runbook_check_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runbook-runs/{runbook_run_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say how it came out */
+        post: operations["runbook_run_end"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runbooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What to do when: every runbook */
+        get: operations["runbook_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runbooks/{runbook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One runbook with its checks, decisions and acts */
+        get: operations["runbook_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runbooks/{runbook_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to follow a runbook */
+        post: operations["runbook_run_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/service-accounts": {
         parameters: {
             query?: never;
@@ -868,6 +1523,43 @@ export interface paths {
         put: operations["service_account_change"];
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Silences and maintenance windows, also those that are over */
+        get: operations["silence_list"];
+        put?: never;
+        /** Tell nobody of matching alerts for a while, from now or from a time on */
+        post: operations["silence_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/silences/{silence_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One silence */
+        get: operations["silence_get"];
+        /** Another end or reason */
+        put: operations["silence_change"];
+        post?: never;
+        /** End a silence now; it stays listed */
+        delete: operations["silence_end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1237,6 +1929,9 @@ export interface components {
             operation_id: string;
             text: string;
         };
+        AcknowledgementInputRequest: {
+            note: string;
+        };
         Acl: {
             /**
              * Format: date-time
@@ -1370,6 +2065,195 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        Alert: {
+            /** Format: date-time */
+            acknowledged_at: string | null;
+            acknowledged_by: string | null;
+            /** @description It holds no more, not yet for long enough. */
+            clearing: boolean;
+            cluster: string | null;
+            /** @description null: it is the tenant's. */
+            cluster_id: string | null;
+            /** @description What it explains. */
+            consequences: components["schemas"]["Consequence"][];
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            /** Format: date-time */
+            fired_at: string | null;
+            id: string;
+            member_count: number;
+            /** @description The first 50. */
+            members: string[];
+            note: string;
+            /** Format: date-time */
+            resolved_at: string | null;
+            rule: components["schemas"]["AlertRuleEnum"];
+            runbook: string;
+            severity: components["schemas"]["AlertSeverityEnum"];
+            silenced_by: string | null;
+            /** Format: date-time */
+            started_at: string;
+            state: components["schemas"]["AlertStateEnum"];
+            /** @description group/…, topic/…, operation/…; empty: the cluster or tenant. */
+            subject: string;
+            summary: string;
+            times_fired: number;
+            title: string;
+            unit: string;
+            /** @description It could not be asked now, and stays. */
+            unknown: boolean;
+            /** @description The numbers by which it holds; null: not known. */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        AlertDetail: {
+            /** Format: date-time */
+            acknowledged_at: string | null;
+            acknowledged_by: string | null;
+            /** @description It holds no more, not yet for long enough. */
+            clearing: boolean;
+            cluster: string | null;
+            /** @description null: it is the tenant's. */
+            cluster_id: string | null;
+            /** @description What it explains. */
+            consequences: components["schemas"]["Consequence"][];
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            /** Format: date-time */
+            fired_at: string | null;
+            history: components["schemas"]["AlertTransition"][];
+            id: string;
+            member_count: number;
+            /** @description The first 50. */
+            members: string[];
+            note: string;
+            /** Format: date-time */
+            resolved_at: string | null;
+            rule: components["schemas"]["AlertRuleEnum"];
+            runbook: string;
+            severity: components["schemas"]["AlertSeverityEnum"];
+            silenced_by: string | null;
+            /** Format: date-time */
+            started_at: string;
+            state: components["schemas"]["AlertStateEnum"];
+            /** @description group/…, topic/…, operation/…; empty: the cluster or tenant. */
+            subject: string;
+            summary: string;
+            times_fired: number;
+            title: string;
+            unit: string;
+            /** @description It could not be asked now, and stays. */
+            unknown: boolean;
+            /** @description The numbers by which it holds; null: not known. */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /** @enum {string} */
+        AlertMatchEnum: "literal" | "prefix";
+        AlertOverride: {
+            cluster_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            enabled: boolean | null;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            id: string;
+            match: components["schemas"]["AlertMatchEnum"];
+            name: string;
+            note: string;
+            resource: components["schemas"]["AlertResourceEnum"] | components["schemas"]["NullEnum"];
+            rule: components["schemas"]["AlertRuleEnum"];
+            severity: components["schemas"]["AlertSeverityEnum"] | components["schemas"]["NullEnum"];
+            thresholds: {
+                [key: string]: number;
+            };
+        };
+        AlertOverrideChangeRequest: {
+            /** @description false: the rule is not asked there. */
+            enabled?: boolean | null;
+            /** @default  */
+            note?: string;
+            severity?: components["schemas"]["AlertSeverityEnum"] | components["schemas"]["NullEnum"];
+            /** @description By name; none where another thing is set. */
+            thresholds: {
+                [key: string]: number;
+            };
+        };
+        AlertOverrideInputRequest: {
+            cluster_id?: string | null;
+            /** @description false: the rule is not asked there. */
+            enabled?: boolean | null;
+            /** @default literal */
+            match?: components["schemas"]["AlertMatchEnum"];
+            /** @default  */
+            name?: string;
+            /** @default  */
+            note?: string;
+            resource?: components["schemas"]["AlertResourceEnum"] | components["schemas"]["NullEnum"];
+            rule: components["schemas"]["AlertRuleEnum"];
+            severity?: components["schemas"]["AlertSeverityEnum"] | components["schemas"]["NullEnum"];
+            /** @description By name; none where another thing is set. */
+            thresholds: {
+                [key: string]: number;
+            };
+        };
+        AlertOverridePage: {
+            data: components["schemas"]["AlertOverride"][];
+            page: components["schemas"]["Page"];
+        };
+        AlertPage: {
+            data: components["schemas"]["Alert"][];
+            page: components["schemas"]["Page"];
+        };
+        /** @enum {string} */
+        AlertReachEnum: "tenant" | "cluster" | "group" | "topic" | "operation";
+        /** @enum {string} */
+        AlertResourceEnum: "group" | "topic";
+        AlertRule: {
+            /**
+             * Format: double
+             * @description Seconds that it must be gone.
+             */
+            clear_s: number;
+            enabled: boolean;
+            /**
+             * Format: double
+             * @description Seconds that it must hold.
+             */
+            for_s: number;
+            id: components["schemas"]["AlertRuleEnum"];
+            overrides: string[];
+            /** @description What one alert is about. */
+            reach: components["schemas"]["AlertReachEnum"];
+            runbook: string;
+            severity: components["schemas"]["AlertSeverityEnum"];
+            thresholds: components["schemas"]["Threshold"][];
+            title: string;
+        };
+        /** @enum {string} */
+        AlertRuleEnum: "cluster-away" | "group-falling-behind" | "group-stopped" | "group-stalled" | "group-losing-data" | "retention-headroom" | "partitions-offline" | "partitions-under-replicated" | "partitions-under-min-isr" | "broker-down" | "broker-restarting" | "disk-filling" | "controller-missing" | "zookeeper-unreachable" | "operation-stuck" | "operation-failed" | "collector-late" | "spark-late" | "certificate-ending" | "key-ending" | "quota-hit";
+        AlertRuleList: {
+            data: components["schemas"]["AlertRule"][];
+        };
+        /** @enum {string} */
+        AlertSeverityEnum: "info" | "warning" | "critical";
+        /** @enum {string} */
+        AlertStateEnum: "firing" | "acknowledged" | "resolved";
+        AlertTransition: {
+            after: string;
+            /** Format: date-time */
+            at: string;
+            before: string;
+            by: string | null;
+            /** @description As destinations were told it. */
+            event_id: string | null;
+            severity: components["schemas"]["AlertSeverityEnum"];
+            silenced_by: string | null;
+            why: string;
+        };
         AnalyticsRun: {
             attempt: number;
             cancel_requested: boolean;
@@ -1377,12 +2261,15 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             error: string;
+            /** Format: double */
+            eta_s: number | null;
             /** Format: date-time */
             finished_at: string | null;
             formula_version: number;
             /** Format: date-time */
             from: string;
             id: string;
+            job: components["schemas"]["JobC77Enum"];
             phases_s: {
                 [key: string]: number;
             };
@@ -1392,7 +2279,7 @@ export interface components {
             rows_rejected: number;
             /** Format: date-time */
             started_at: string | null;
-            state: components["schemas"]["AnalyticsRunStateEnum"];
+            state: components["schemas"]["StateE44Enum"];
             /** Format: date-time */
             to: string;
             trigger: components["schemas"]["TriggerEnum"];
@@ -1414,8 +2301,6 @@ export interface components {
             data: components["schemas"]["AnalyticsRun"][];
             page: components["schemas"]["Page"];
         };
-        /** @enum {string} */
-        AnalyticsRunStateEnum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         ApiKey: {
             /** Format: date-time */
             created_at: string;
@@ -1529,6 +2414,24 @@ export interface components {
             data: components["schemas"]["AuditEvent"][];
             page: components["schemas"]["Page"];
         };
+        BackfillAnswer: {
+            /** Format: date-time */
+            from: string;
+            id: string;
+            job: components["schemas"]["JobC77Enum"];
+            state: components["schemas"]["StateE44Enum"];
+            /** Format: date-time */
+            to: string;
+        };
+        /** @enum {string} */
+        BackfillJobEnum: "hourly" | "daily";
+        BackfillRequest: {
+            /** Format: date-time */
+            from: string;
+            job: components["schemas"]["BackfillJobEnum"];
+            /** Format: date-time */
+            to: string;
+        };
         Balance: {
             basis: components["schemas"]["BasisEnum"];
             /** Format: double */
@@ -1616,6 +2519,76 @@ export interface components {
             clusters: components["schemas"]["ChangeEvent"];
             operations: components["schemas"]["ChangeEvent"];
         };
+        ChangeImpact: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["ChangeImpactRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        ChangeImpactRow: {
+            action: string;
+            actor: string;
+            /** Format: double */
+            after: number | null;
+            /** Format: double */
+            before: number | null;
+            begin_ms: number;
+            /** Format: double */
+            change_share: number | null;
+            end_ms: number;
+            event_id: string;
+            group: string | null;
+            hours_after: number;
+            hours_asked: number;
+            hours_before: number;
+            measure: string;
+            others: number;
+            outcome: string;
+            resource: string;
+            topic: string | null;
+            verdict: components["schemas"]["ChangeImpactRowVerdictEnum"];
+        };
+        /** @enum {string} */
+        ChangeImpactRowVerdictEnum: "rose" | "fell" | "steady" | "unknown";
+        Chart: {
+            /** Format: date-time */
+            as_of: string | null;
+            /** @description No series was left out. */
+            complete: boolean;
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            measure: components["schemas"]["MeasureEnum"];
+            series: components["schemas"]["ChartSeries"][];
+            source: components["schemas"]["ChartSourceEnum"];
+            step_s: number;
+            /** Format: date-time */
+            to: string | null;
+            /** @description The beginnings of the steps. */
+            ts_ms: number[];
+        };
+        ChartSeries: {
+            group: string | null;
+            /** @description Of each step. */
+            highest: (number | null)[];
+            /** @description Of each step: the share of its windows in which the measure is known. */
+            known: (number | null)[];
+            topic: string | null;
+            /** @description Of each step: the mean of what is known; null where nothing is. */
+            typical: (number | null)[];
+        };
+        /** @enum {string} */
+        ChartSourceEnum: "windows" | "hours" | "days";
         ClientConfig: {
             /** @description Whom clients have to trust, where that is the cluster's own. */
             ca_pem: string | null;
@@ -1950,6 +2923,56 @@ export interface components {
              */
             kind: "cluster.register";
         };
+        ClusterRollup: {
+            /** Format: double */
+            bytes_avg: number | null;
+            bytes_in: number | null;
+            bytes_last: number | null;
+            bytes_max: number | null;
+            bytes_out: number | null;
+            bytes_samples: number;
+            expected: number;
+            groups: number;
+            lag_records_last: number | null;
+            lag_records_max: number | null;
+            /** Format: double */
+            lag_records_p50: number | null;
+            /** Format: double */
+            lag_records_p95: number | null;
+            /** Format: double */
+            lag_records_p99: number | null;
+            lag_samples: number;
+            /** Format: double */
+            lag_seconds_at_least_max: number | null;
+            /** Format: double */
+            lag_seconds_max: number | null;
+            /** Format: double */
+            lag_seconds_p50: number | null;
+            /** Format: double */
+            lag_seconds_p95: number | null;
+            /** Format: double */
+            lag_seconds_p99: number | null;
+            lost_records: number | null;
+            partitions: number;
+            records_in: number | null;
+            records_out: number | null;
+            /** Format: date-time */
+            sampled_at: string;
+            samples: number;
+            time_lag_samples: number;
+            topics: number;
+            /** Format: date-time */
+            ts: string;
+        };
+        ClusterRollups: {
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["ClusterRollup"][];
+            formula_version: number;
+            period_s: number;
+            run_id: string | null;
+        };
         ClusterSummary: {
             offline: number;
             partitions: number;
@@ -2012,6 +3035,10 @@ export interface components {
             sensitive: boolean;
             source: string;
             value: string | null;
+        };
+        Consequence: {
+            count: number;
+            rule: components["schemas"]["AlertRuleEnum"];
         };
         ConsoleAccessPage: {
             parts: components["schemas"]["ConsoleAccessParts"];
@@ -2102,10 +3129,222 @@ export interface components {
         ConsoleTopicsParts: {
             topics: components["schemas"]["TopicRowListPart"];
         };
+        Delivery: {
+            alert_id: string;
+            attempts: number;
+            /** Format: date-time */
+            created_at: string;
+            destination_id: string;
+            destination_name: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            error_code: string;
+            error_text: string;
+            event_id: string;
+            event_state: components["schemas"]["AlertStateEnum"];
+            id: string;
+            kind: components["schemas"]["DestinationKindEnum"];
+            /** Format: date-time */
+            next_try_at: string | null;
+            rule: string;
+            severity: components["schemas"]["AlertSeverityEnum"];
+            /** @description `dead`: not tried again unless it is sent again by hand. */
+            state: components["schemas"]["DeliveryStateEnum"];
+            status: number | null;
+            summary: string;
+            /** Format: date-time */
+            tried_at: string | null;
+        };
+        DeliveryDetail: {
+            alert_id: string;
+            attempts: number;
+            /** Format: date-time */
+            created_at: string;
+            destination_id: string;
+            destination_name: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            error_code: string;
+            error_text: string;
+            /** @description The event as it is told: labels, values, links. */
+            event: unknown;
+            event_id: string;
+            event_state: components["schemas"]["AlertStateEnum"];
+            id: string;
+            kind: components["schemas"]["DestinationKindEnum"];
+            /** Format: date-time */
+            next_try_at: string | null;
+            rule: string;
+            severity: components["schemas"]["AlertSeverityEnum"];
+            /** @description `dead`: not tried again unless it is sent again by hand. */
+            state: components["schemas"]["DeliveryStateEnum"];
+            status: number | null;
+            summary: string;
+            /** Format: date-time */
+            tried_at: string | null;
+        };
+        DeliveryPage: {
+            data: components["schemas"]["Delivery"][];
+            page: components["schemas"]["Page"];
+        };
+        /** @enum {string} */
+        DeliveryStateEnum: "pending" | "retrying" | "sent" | "dead";
         Departure: {
             invitations_revoked: number;
             /** @description Keys that the member made. They may do nothing any more until an owner rotates them, who is their maker from then on. */
             keys_made: string[];
+        };
+        Destination: {
+            /** @description Empty: any. */
+            clusters: string[];
+            config: components["schemas"]["DestinationConfig"];
+            /** Format: date-time */
+            created_at: string;
+            /** @description False: nothing is sent, what waits stays a day. */
+            enabled: boolean;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            /** @description Failed attempts since the last delivery. */
+            failures: number;
+            has_secrets: boolean;
+            id: string;
+            kind: components["schemas"]["DestinationKindEnum"];
+            last_error: string;
+            /** Format: date-time */
+            last_failed_at: string | null;
+            /** Format: date-time */
+            last_sent_at: string | null;
+            min_severity: components["schemas"]["AlertSeverityEnum"];
+            name: string;
+            /**
+             * Format: date-time
+             * @description Until then webhooks are signed with the secret of before too.
+             */
+            rotation_ends_at: string | null;
+            /** @description Empty: any. */
+            rules: string[];
+            send_resolved: boolean;
+        };
+        DestinationChangeRequest: {
+            /** @description Ids of clusters; empty: any. */
+            clusters: string[];
+            /** @description In place of all of it; left out, it stays. */
+            config?: components["schemas"]["DestinationConfigInputRequest"];
+            enabled: boolean;
+            min_severity: components["schemas"]["AlertSeverityEnum"];
+            name: string;
+            /** @description Ids of rules; empty: any. */
+            rules: string[];
+            /** @description Write-only: shown nowhere. Left out of a change, those of before stay. */
+            secrets?: components["schemas"]["DestinationSecretsInputRequest"];
+            send_resolved: boolean;
+        };
+        DestinationConfig: {
+            /** @description authorities trusted besides */
+            ca_pem: string | null;
+            /** @description email: the receivers */
+            to: string[];
+            /** @description webhook, alertmanager, pagerduty (null: PagerDuty's own) */
+            url: string | null;
+        };
+        DestinationConfigInputRequest: {
+            ca_pem?: string;
+            to?: string[];
+            url?: string;
+        };
+        DestinationInputRequest: {
+            /** @description Ids of clusters; empty: any. */
+            clusters?: string[];
+            /** @description In place of all of it; left out, it stays. */
+            config?: components["schemas"]["DestinationConfigInputRequest"];
+            /** @default true */
+            enabled?: boolean;
+            kind: components["schemas"]["DestinationKindEnum"];
+            /** @default warning */
+            min_severity?: components["schemas"]["AlertSeverityEnum"];
+            name: string;
+            /** @description Ids of rules; empty: any. */
+            rules?: string[];
+            /** @description Write-only: shown nowhere. Left out of a change, those of before stay. */
+            secrets?: components["schemas"]["DestinationSecretsInputRequest"];
+            /** @default true */
+            send_resolved?: boolean;
+        };
+        /** @enum {string} */
+        DestinationKindEnum: "webhook" | "email" | "slack" | "pagerduty" | "alertmanager";
+        DestinationPage: {
+            data: components["schemas"]["Destination"][];
+            page: components["schemas"]["Page"];
+        };
+        DestinationSecretsInputRequest: {
+            /** @description alertmanager: the header's value */
+            authorization?: string;
+            /** @description pagerduty */
+            routing_key?: string;
+            /** @description webhook: a change leaves the one of before valid for a day */
+            signing_secret?: string;
+            /** @description slack */
+            url?: string;
+        };
+        DestinationTest: {
+            /** @description `delivered`, or of the failure */
+            code: string;
+            delivered: boolean;
+            /** @description of an HTTP answer */
+            status: number | null;
+            text: string;
+            took_ms: number;
+        };
+        DiskForecast: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["DiskForecastRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        DiskForecastRow: {
+            capacity_bytes: number | null;
+            days: number;
+            /** Format: double */
+            days_to_80_p10: number | null;
+            /** Format: double */
+            days_to_80_p50: number | null;
+            /** Format: double */
+            days_to_80_p90: number | null;
+            disk_bytes: number | null;
+            /** Format: double */
+            growth_bytes_per_day_p10: number | null;
+            /** Format: double */
+            growth_bytes_per_day_p50: number | null;
+            /** Format: double */
+            growth_bytes_per_day_p90: number | null;
+            /** Format: double */
+            used_share: number | null;
+            verdict: components["schemas"]["DiskForecastRowVerdictEnum"];
+        };
+        /** @enum {string} */
+        DiskForecastRowVerdictEnum: "growing" | "not_growing" | "unknown";
+        DiskRow: {
+            broker: number;
+            /** @description At most; null: not known. */
+            bytes_at_end: number | null;
+            /** @description null: nobody can say. */
+            fits: boolean | null;
+            /** @description Of the topic, now. */
+            held_bytes: number;
+            log_dir: string;
+            total_bytes: number | null;
+            usable_at_end: number | null;
+            usable_bytes: number | null;
         };
         Drift: {
             /** @description null: a setting that is not set. */
@@ -2216,10 +3455,15 @@ export interface components {
             /** Format: double */
             first_loss_in_s: number | null;
             group: string;
+            /** Format: date-time */
+            loss_from: string | null;
+            /** Format: date-time */
+            loss_until: string | null;
             lost_records: number;
             method: components["schemas"]["MethodEnum"] | components["schemas"]["NullEnum"];
             /** Format: double */
             oldest_unread_expires_in_s: number | null;
+            source: components["schemas"]["Source5f3Enum"];
             status: components["schemas"]["GroupExpiryStatusEnum"];
         };
         /** @enum {string} */
@@ -2254,6 +3498,57 @@ export interface components {
             /** @description Why the part is stale or unavailable. */
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
+        };
+        GroupRollup: {
+            bytes_out: number | null;
+            /** Format: double */
+            consume_records_per_s: number | null;
+            expected: number;
+            group: string;
+            lag_records_last: number | null;
+            lag_records_max: number | null;
+            /** Format: double */
+            lag_records_p50: number | null;
+            /** Format: double */
+            lag_records_p95: number | null;
+            /** Format: double */
+            lag_records_p99: number | null;
+            lag_samples: number;
+            /** Format: double */
+            lag_seconds_at_least_max: number | null;
+            /** Format: double */
+            lag_seconds_max: number | null;
+            /** Format: double */
+            lag_seconds_p50: number | null;
+            /** Format: double */
+            lag_seconds_p95: number | null;
+            /** Format: double */
+            lag_seconds_p99: number | null;
+            lost_records: number | null;
+            partitions: number;
+            /** Format: double */
+            produce_records_per_s: number | null;
+            records_in: number | null;
+            records_out: number | null;
+            rewinds: number;
+            /** Format: date-time */
+            sampled_at: string;
+            samples: number;
+            time_lag_samples: number;
+            topic: string;
+            /** Format: date-time */
+            ts: string;
+            worst_partition: number | null;
+            worst_partition_lag_records: number | null;
+        };
+        GroupRollups: {
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["GroupRollup"][];
+            formula_version: number;
+            period_s: number;
+            run_id: string | null;
         };
         GroupRow: {
             /**
@@ -2337,6 +3632,38 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        HotPartitions: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["HotPartitionsRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        HotPartitionsRow: {
+            busiest_partition: number | null;
+            /** Format: double */
+            busiest_share: number | null;
+            /** Format: double */
+            fair_share: number;
+            /** Format: double */
+            gini: number | null;
+            hours: number;
+            partitions: number;
+            records_in: number | null;
+            topic: string;
+            verdict: components["schemas"]["HotPartitionsRowVerdictEnum"];
+        };
+        /** @enum {string} */
+        HotPartitionsRowVerdictEnum: "even" | "hot" | "unknown";
         Impact: {
             blast_radius?: components["schemas"]["Extent"][];
             /** @description null: not known in full */
@@ -2409,6 +3736,8 @@ export interface components {
             /** @description What follows the link's `#`. */
             token: string;
         };
+        /** @enum {string} */
+        JobC77Enum: "telemetry" | "hourly" | "daily";
         KafkaUser: {
             /**
              * Format: date-time
@@ -2484,6 +3813,106 @@ export interface components {
             data: components["schemas"]["LagPoint"][];
             run_id: string | null;
         };
+        LagObjective: {
+            /** @description null: every cluster. */
+            cluster_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            /** @description null: every group. */
+            group: string | null;
+            id: string;
+            match: components["schemas"]["AlertMatchEnum"];
+            note: string;
+            /** Format: double */
+            seconds: number;
+            /** Format: double */
+            share: number;
+            /** @description null: every topic. */
+            topic: string | null;
+        };
+        LagObjectiveChangeRequest: {
+            /** @default  */
+            note?: string;
+            /**
+             * Format: double
+             * @description Of time lag that is good enough.
+             */
+            seconds: number;
+            /**
+             * Format: double
+             * @description Of the time in which it is to be so.
+             */
+            share: number;
+        };
+        LagObjectiveInputRequest: {
+            cluster_id?: string | null;
+            group?: string | null;
+            /** @default literal */
+            match?: components["schemas"]["AlertMatchEnum"];
+            /** @default  */
+            note?: string;
+            /**
+             * Format: double
+             * @description Of time lag that is good enough.
+             */
+            seconds: number;
+            /**
+             * Format: double
+             * @description Of the time in which it is to be so.
+             */
+            share: number;
+            topic?: string | null;
+        };
+        LagObjectivePage: {
+            data: components["schemas"]["LagObjective"][];
+            page: components["schemas"]["Page"];
+        };
+        LagObjectives: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["LagObjectivesRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        LagObjectivesRow: {
+            bad: number;
+            /** Format: double */
+            budget_left: number | null;
+            /** Format: double */
+            burn_1h: number | null;
+            /** Format: double */
+            burn_30m: number | null;
+            /** Format: double */
+            burn_5m: number | null;
+            /** Format: double */
+            burn_6h: number | null;
+            good: number;
+            /** Format: double */
+            good_share: number | null;
+            group: string;
+            objective_id: string | null;
+            /** Format: double */
+            seconds: number;
+            /** Format: double */
+            share: number;
+            topic: string;
+            unknown: number;
+            verdict: components["schemas"]["LagObjectivesRowVerdictEnum"];
+        };
+        /** @enum {string} */
+        LagObjectivesRowVerdictEnum: "within" | "slow_burn" | "fast_burn" | "unknown";
         LagPart: {
             /**
              * Format: date-time
@@ -2513,6 +3942,7 @@ export interface components {
             /** Format: double */
             produce_records_per_s: number | null;
             reasons: components["schemas"]["ReasonsEnum"][];
+            source: components["schemas"]["Source5f3Enum"];
             state: string | null;
             status: components["schemas"]["LagPointStatusEnum"];
             topic: string;
@@ -2559,8 +3989,10 @@ export interface components {
         Lock: {
             mode: components["schemas"]["ModeEnum"];
             name: string;
-            resource: components["schemas"]["ResourceEnum"];
+            resource: components["schemas"]["LockResourceEnum"];
         };
+        /** @enum {string} */
+        LockResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
         LoginRequest: {
             password: string;
             username: string;
@@ -2576,6 +4008,8 @@ export interface components {
             tenant: components["schemas"]["Tenant"];
             user: components["schemas"]["User"] | null;
         };
+        /** @enum {string} */
+        MeasureEnum: "lag_records" | "lag_seconds" | "consume_records_per_s" | "topic_bytes" | "topic_records_in_per_s" | "cluster_bytes" | "cluster_lag_records";
         /** @enum {string} */
         MechanismEnum: "SCRAM-SHA-256" | "SCRAM-SHA-512";
         Member: {
@@ -2837,7 +4271,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -3095,8 +4529,8 @@ export interface components {
         PatternTypeEnum: "LITERAL" | "PREFIXED";
         /** @enum {string} */
         PermissionEnum: "ALLOW" | "DENY";
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -3245,8 +4679,6 @@ export interface components {
         /** @enum {string} */
         RemainderKindEnum: "cluster" | "operation";
         /** @enum {string} */
-        ResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
-        /** @enum {string} */
         ResourceTypeEnum: "TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID";
         RestoredPartitionInputs: {
             /** Format: int64 */
@@ -3266,6 +4698,85 @@ export interface components {
             data: components["schemas"]["TopicRetention"][];
             run_id: string | null;
         };
+        RetentionLease: {
+            /** @description What it goes back to; -1: for ever; null: the default. */
+            before_ms: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** Format: date-time */
+            ends_at: string;
+            /** @description retention.ms under the lease. */
+            held_ms: number;
+            how_ended: string;
+            /** @description The one that began it or extended it last. */
+            operation_id: string;
+            /** @description Why its end is tried again. */
+            problem: string;
+            reason: string;
+            state: components["schemas"]["RetentionLeaseStateEnum"];
+            topic: string;
+            /** @description How often its end was tried. */
+            tries: number;
+        };
+        RetentionLeaseDiff: {
+            after: unknown;
+            before: unknown;
+            disk: components["schemas"]["DiskRow"][];
+            effective_after: {
+                [key: string]: string | null;
+            };
+            effective_before: {
+                [key: string]: string | null;
+            };
+            extends: boolean;
+            for_s: number;
+            /** @description null: its default. */
+            restores_to: string | null;
+            restores_to_ms: number | null;
+        };
+        RetentionLeaseInputs: {
+            /**
+             * Format: int64
+             * @description What the topic may hold at most in one log directory when the lease ends.
+             */
+            disk_bound_bytes?: number;
+            /** @description After so many seconds retention.ms goes back by itself. */
+            for_s: number;
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+            /** @default  */
+            reason?: string;
+            /**
+             * Format: int64
+             * @description How long records are kept under the lease; longer than now.
+             */
+            retention_ms: number;
+        };
+        RetentionLeaseInputsRequest: {
+            /**
+             * Format: int64
+             * @description What the topic may hold at most in one log directory when the lease ends.
+             */
+            disk_bound_bytes?: number;
+            /** @description After so many seconds retention.ms goes back by itself. */
+            for_s: number;
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+            /** @default  */
+            reason?: string;
+            /**
+             * Format: int64
+             * @description How long records are kept under the lease; longer than now.
+             */
+            retention_ms: number;
+        };
+        RetentionLeaseList: {
+            data: components["schemas"]["RetentionLease"][];
+        };
+        /** @enum {string} */
+        RetentionLeaseStateEnum: "active" | "restoring" | "restored" | "superseded" | "failed";
         RetentionPart: {
             /**
              * Format: date-time
@@ -3277,8 +4788,71 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        RetentionRestoreInputs: {
+            /** @description The operation that began the lease or extended it; with it no later one ends. */
+            lease?: string;
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+        };
+        RetentionRestoreInputsRequest: {
+            /** @description The operation that began the lease or extended it; with it no later one ends. */
+            lease?: string;
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+        };
+        RetentionWhatIf: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["RetentionWhatIfRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        RetentionWhatIfGroups: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["RetentionWhatIfGroupsRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        RetentionWhatIfGroupsRow: {
+            first_ms: number | null;
+            group: string;
+            last_ms: number | null;
+            losing_hours: number;
+            retention_s: number;
+            unknown_hours: number;
+            verdict: components["schemas"]["RetentionWhatIfGroupsRowVerdictEnum"];
+        };
         /** @enum {string} */
-        RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records";
+        RetentionWhatIfGroupsRowVerdictEnum: "safe" | "would_lose" | "unknown";
+        RetentionWhatIfRow: {
+            bytes_freed: number | null;
+            bytes_held: number | null;
+            disk_freed_bytes: number | null;
+            groups_losing: number;
+            groups_unknown: number;
+            retention_s: number;
+        };
+        /** @enum {string} */
+        RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records" | "fills-disk";
         /** @enum {string} */
         Role060Enum: "operator" | "viewer";
         /** @enum {string} */
@@ -3297,6 +4871,170 @@ export interface components {
             phase?: string;
             total?: number;
             ts_ms?: number;
+        };
+        Runbook: {
+            alerts: string[];
+            /** @description 0: text; 1: checks that run; 2: acts that are plans; 3: by itself. */
+            automation: number;
+            decisions: components["schemas"]["RunbookDecision"][];
+            est_minutes: number;
+            id: string;
+            /** @description Nobody has verified it for 90 days. */
+            is_stale: boolean;
+            /**
+             * Format: date
+             * @description When it was last followed on running processes; null: never.
+             */
+            last_verified: string | null;
+            owner: string;
+            sections: components["schemas"]["RunbookSection"][];
+            severity: components["schemas"]["SeverityE75Enum"];
+            title: string;
+        };
+        RunbookActInputRequest: {
+            /** @description Of the act's blanks; what the run is about is filled in already. */
+            inputs: {
+                [key: string]: unknown;
+            };
+        };
+        RunbookBlank: {
+            /** @description null: there is none. */
+            default: unknown;
+            name: string;
+            required: boolean;
+        };
+        RunbookDecision: {
+            check: string;
+            outcome: components["schemas"]["RunbookDecisionOutcomeEnum"];
+            then: string;
+        };
+        /** @enum {string} */
+        RunbookDecisionOutcomeEnum: "ok" | "bad" | "unknown";
+        /** @enum {string} */
+        RunbookEndInputOutcomeEnum: "resolved" | "unresolved" | "escalated";
+        RunbookEndInputRequest: {
+            /** @default  */
+            note?: string;
+            outcome: components["schemas"]["RunbookEndInputOutcomeEnum"];
+        };
+        RunbookEntry: {
+            actor: string;
+            /** Format: double */
+            age_s: number | null;
+            /**
+             * Format: date-time
+             * @description When what it was judged by was read; null: nobody has read it.
+             */
+            as_of: string | null;
+            /** Format: date-time */
+            created_at: string;
+            name: string;
+            number: number;
+            numbers: {
+                [key: string]: unknown;
+            };
+            /** @description Once that was confirmed. */
+            operation_id: string | null;
+            outcome: components["schemas"]["RunbookEntryOutcomeEnum"];
+            /** @description The plan that an act has made. */
+            plan_id: string | null;
+            text: string;
+            took_ms: number;
+            type: components["schemas"]["RunbookEntryTypeEnum"];
+        };
+        /** @enum {string} */
+        RunbookEntryOutcomeEnum: "ok" | "bad" | "unknown" | "planned";
+        /** @enum {string} */
+        RunbookEntryTypeEnum: "check" | "act";
+        RunbookList: {
+            data: components["schemas"]["RunbookRow"][];
+        };
+        RunbookPart: {
+            /** @description What is filled in. */
+            inputs: components["schemas"]["RunbookBlank"][];
+            /** @description The check, or the kind of operation. */
+            name: string | null;
+            /** @description Of a check among the checks, of an act among the acts. */
+            number: number | null;
+            /** @description Markdown; of a check or an act its title. */
+            text: string;
+            type: components["schemas"]["RunbookPartTypeEnum"];
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        /** @enum {string} */
+        RunbookPartTypeEnum: "text" | "check" | "act";
+        RunbookRow: {
+            alerts: string[];
+            /** @description 0: text; 1: checks that run; 2: acts that are plans; 3: by itself. */
+            automation: number;
+            est_minutes: number;
+            id: string;
+            /** @description Nobody has verified it for 90 days. */
+            is_stale: boolean;
+            /**
+             * Format: date
+             * @description When it was last followed on running processes; null: never.
+             */
+            last_verified: string | null;
+            owner: string;
+            severity: components["schemas"]["SeverityE75Enum"];
+            title: string;
+        };
+        RunbookRun: {
+            cluster_id: string | null;
+            context: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            ended_by: string | null;
+            id: string;
+            note: string;
+            runbook: string;
+            state: components["schemas"]["State224Enum"];
+        };
+        RunbookRunDetail: {
+            cluster_id: string | null;
+            context: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            ended_by: string | null;
+            entries: components["schemas"]["RunbookEntry"][];
+            id: string;
+            note: string;
+            runbook: string;
+            silence: {
+                [key: string]: unknown;
+            };
+            state: components["schemas"]["State224Enum"];
+        };
+        RunbookRunInputRequest: {
+            alert_id?: string;
+            broker?: number;
+            /** @description null: it is about no cluster. */
+            cluster_id: string | null;
+            group?: string;
+            operation_id?: string;
+            topic?: string;
+            user?: string;
+        };
+        RunbookRunPage: {
+            data: components["schemas"]["RunbookRun"][];
+            page: components["schemas"]["Page"];
+        };
+        RunbookSection: {
+            parts: components["schemas"]["RunbookPart"][];
+            title: string;
         };
         /** @enum {string} */
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
@@ -3359,6 +5097,8 @@ export interface components {
             is_staff: boolean;
             username: string;
         };
+        /** @enum {string} */
+        SeverityE75Enum: "page" | "ticket" | "none";
         SignIn: {
             /** @description One may sign in by a password. */
             passwords: boolean;
@@ -3376,6 +5116,95 @@ export interface components {
             tenants: components["schemas"]["Tenant"][];
             user: components["schemas"]["SessionUser"] | null;
         };
+        Silence: {
+            cluster_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            ended_by: string | null;
+            /** Format: date-time */
+            ends_at: string;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            id: string;
+            match: components["schemas"]["AlertMatchEnum"];
+            /** @description A maintenance window: it starts by itself. */
+            planned: boolean;
+            reason: string;
+            rule: components["schemas"]["AlertRuleEnum"] | components["schemas"]["NullEnum"];
+            /** Format: date-time */
+            starts_at: string;
+            state: components["schemas"]["SilenceStateEnum"];
+            subject: string;
+        };
+        SilenceChangeRequest: {
+            /** Format: date-time */
+            ends_at: string;
+            reason: string;
+        };
+        SilenceInputRequest: {
+            /** @description null: any. */
+            cluster_id?: string | null;
+            /** Format: date-time */
+            ends_at: string;
+            /** @default literal */
+            match?: components["schemas"]["AlertMatchEnum"];
+            reason: string;
+            /** @description null: any. */
+            rule?: components["schemas"]["AlertRuleEnum"] | components["schemas"]["NullEnum"];
+            /**
+             * Format: date-time
+             * @description null: now; later: a maintenance window.
+             */
+            starts_at?: string | null;
+            /**
+             * @description As alerts show it.
+             * @default
+             */
+            subject?: string;
+        };
+        SilencePage: {
+            data: components["schemas"]["Silence"][];
+            page: components["schemas"]["Page"];
+        };
+        /** @enum {string} */
+        SilenceStateEnum: "planned" | "active" | "over";
+        SilentProducers: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["SilentProducersRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        SilentProducersRow: {
+            hour_ms: number;
+            hours_compared: number;
+            last_write_ms: number | null;
+            records: number | null;
+            /** Format: double */
+            share_of_usual: number | null;
+            topic: string;
+            /** Format: double */
+            usual_records: number | null;
+            verdict: components["schemas"]["SilentProducersRowVerdictEnum"];
+        };
+        /** @enum {string} */
+        SilentProducersRowVerdictEnum: "producing" | "silent" | "unknown";
+        /** @enum {string} */
+        Source5f3Enum: "spark" | "collector";
+        /** @enum {string} */
+        State224Enum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
+        /** @enum {string} */
+        StateE44Enum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         Step: {
             attempts: number;
             detail: string;
@@ -3415,6 +5244,54 @@ export interface components {
         };
         /** @enum {string} */
         TenantStateEnum: "active" | "suspended" | "closed";
+        TenantUsage: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["TenantUsageRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        TenantUsageRow: {
+            as_of_ms: number | null;
+            cluster: string | null;
+            cluster_id: string | null;
+            cost: string | null;
+            cost_at_least: string | null;
+            currency: string | null;
+            /** Format: double */
+            gib_hours: number | null;
+            /** Format: double */
+            gib_in: number | null;
+            /** Format: double */
+            gib_out: number | null;
+            groups: number;
+            /** Format: double */
+            seen_share: number | null;
+            topics: number;
+            unknown_parts: number;
+        };
+        Threshold: {
+            /** Format: double */
+            default: number | null;
+            /** Format: double */
+            least: number;
+            /** Format: double */
+            most: number;
+            name: string;
+            unit: string;
+            /** Format: double */
+            value: number | null;
+            what: string;
+        };
         Throttle: {
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
             etag: string;
@@ -3439,6 +5316,8 @@ export interface components {
             configs: components["schemas"]["ConfigEntry"][] | null;
             drift: components["schemas"]["Drift"][];
             internal: boolean;
+            /** @description A longer retention that ends by itself; null: there is none. */
+            lease: components["schemas"]["TopicLease"] | null;
             name: string;
             partitions: components["schemas"]["Partition"][];
             size_bytes: number | null;
@@ -3542,6 +5421,16 @@ export interface components {
              */
             kind: "topic.delete";
         };
+        TopicLease: {
+            /** @description What it goes back to. */
+            from_ms: number | null;
+            operation_id: string;
+            problem: string;
+            state: string;
+            to_ms: number;
+            /** Format: date-time */
+            until: string;
+        };
         TopicPart: {
             /**
              * Format: date-time
@@ -3612,6 +5501,111 @@ export interface components {
             topic: string;
             /** Format: date-time */
             ts: string;
+        };
+        TopicRetention_LeasePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["RetentionLeaseDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["RetentionLeaseInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.retention_lease";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        TopicRetention_LeasePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["RetentionLeaseInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.retention_lease";
+        };
+        TopicRetention_RestorePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ConfigDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["RetentionRestoreInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.retention_restore";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        TopicRetention_RestorePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["RetentionRestoreInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.retention_restore";
+        };
+        TopicRollup: {
+            busiest_partition: number | null;
+            /** Format: double */
+            busiest_share: number | null;
+            /** Format: double */
+            bytes_avg: number | null;
+            bytes_in: number | null;
+            bytes_last: number | null;
+            bytes_max: number | null;
+            bytes_samples: number;
+            end_offset: number | null;
+            expected: number;
+            /** Format: double */
+            gini: number | null;
+            last_write_ms: number | null;
+            partitions: number;
+            /** Format: double */
+            produce_records_per_s: number | null;
+            records_in: number | null;
+            resets: number;
+            retention_bytes: number | null;
+            retention_ms: number | null;
+            /** Format: date-time */
+            sampled_at: string;
+            samples: number;
+            start_offset: number | null;
+            topic: string;
+            /** Format: date-time */
+            ts: string;
+        };
+        TopicRollups: {
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["TopicRollup"][];
+            formula_version: number;
+            period_s: number;
+            run_id: string | null;
         };
         TopicRow: {
             /**
@@ -3705,6 +5699,66 @@ export interface components {
             restores: string;
             /** @description What undoing does not put right. */
             stays: string[];
+        };
+        UnusedTopics: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["UnusedTopicsRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        UnusedTopicsRow: {
+            bytes_last: number | null;
+            groups: number;
+            last_read_ms: number | null;
+            last_write_ms: number | null;
+            observed_since_ms: number;
+            records_in: number | null;
+            /** Format: double */
+            seen_share: number;
+            topic: string;
+            verdict: components["schemas"]["UnusedTopicsRowVerdictEnum"];
+        };
+        /** @enum {string} */
+        UnusedTopicsRowVerdictEnum: "in_use" | "unused" | "unknown";
+        Usage: {
+            analysis: string;
+            /** Format: date-time */
+            as_of: string | null;
+            complete: boolean;
+            data: components["schemas"]["UsageRow"][];
+            formula_version: number;
+            /** Format: date-time */
+            from: string | null;
+            inputs: string[];
+            run_id: string | null;
+            /** Format: double */
+            seen_share: number | null;
+            /** Format: date-time */
+            to: string | null;
+        };
+        UsageRow: {
+            cost: string | null;
+            currency: string | null;
+            /** Format: double */
+            gib_hours: number | null;
+            /** Format: double */
+            gib_in: number | null;
+            /** Format: double */
+            gib_out: number | null;
+            group: string | null;
+            hours: number;
+            replicas: number | null;
+            topic: string;
         };
         User: {
             id: number;
@@ -3931,6 +5985,841 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    alert_override_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertOverridePage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_override_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertOverrideInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertOverride"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_override_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                override_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertOverride"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_override_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                override_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertOverrideChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertOverride"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_override_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                override_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_rule_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleList"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_list: {
+        parameters: {
+            query?: {
+                cluster_id?: string;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+                /** @description Rules by comma. */
+                rule?: string;
+                /** @description Severities by comma. */
+                severity?: string;
+                /** @description States by comma, or `open`. */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert_acknowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcknowledgementInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     analytics_run_list: {
         parameters: {
             query?: {
@@ -4276,6 +7165,79 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_tenant_usage: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description At most 31 days before `to`. */
+                from?: string;
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantUsage"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5469,6 +8431,182 @@ export interface operations {
             };
         };
     };
+    analytics_change_impact: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description At most 31 days before `to`. */
+                from?: string;
+                /** @description On each side of a change; 6 by default. */
+                hours?: number;
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeImpact"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_chart: {
+        parameters: {
+            query?: {
+                /** @description By default a day before `to`. */
+                from?: string;
+                group?: string;
+                /** @description By default lag_seconds. */
+                measure?: "cluster_bytes" | "cluster_lag_records" | "consume_records_per_s" | "lag_records" | "lag_seconds" | "topic_bytes" | "topic_records_in_per_s";
+                /** @description At most; 10 to 1000, 300 by default. */
+                points?: number;
+                /** @description By default after the newest. */
+                to?: string;
+                topic?: string;
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Chart"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     analytics_collector: {
         parameters: {
             query?: never;
@@ -5548,6 +8686,156 @@ export interface operations {
             };
         };
     };
+    analytics_disk_forecast: {
+        parameters: {
+            query?: {
+                /** @description Of all brokers' disks; without it no days are known. */
+                capacity_bytes?: number;
+                format?: "csv" | "json" | "parquet";
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiskForecast"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_hot_partitions: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description At most 31 days before `to`. */
+                from?: string;
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HotPartitions"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     analytics_lag: {
         parameters: {
             query?: {
@@ -5574,6 +8862,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Lag"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_lag_objectives: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                group?: string;
+                /** @description For all, in place of the objectives that are set. */
+                seconds?: number;
+                /** @description Of the time; with `seconds`. */
+                share?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LagObjectives"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -5715,6 +9079,620 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Retention"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_retention_what_if: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description At most 31 days before `to`. */
+                from?: string;
+                /** @description Beside the usual ones. */
+                retention_s?: number;
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionWhatIf"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_retention_what_if_groups: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description At most 31 days before `to`. */
+                from?: string;
+                /** @description Beside the usual ones. */
+                retention_s?: number;
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionWhatIfGroups"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_rollup_cluster: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description By default seven days before `to`. */
+                from?: string;
+                /** @description By default hours while a series has at most 400 of them, then days. */
+                period?: "day" | "hour";
+                /** @description By default after the newest period. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterRollups"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_rollup_groups: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description By default seven days before `to`. */
+                from?: string;
+                group?: string;
+                /** @description By default hours while a series has at most 400 of them, then days. */
+                period?: "day" | "hour";
+                /** @description By default after the newest period. */
+                to?: string;
+                topic?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupRollups"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_rollup_topics: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description By default seven days before `to`. */
+                from?: string;
+                /** @description By default hours while a series has at most 400 of them, then days. */
+                period?: "day" | "hour";
+                /** @description By default after the newest period. */
+                to?: string;
+                topic?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicRollups"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_silent_producers: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilentProducers"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_unused_topics: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description At most 31 days before `to`. */
+                from?: string;
+                idle_s?: number;
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnusedTopics"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_usage: {
+        parameters: {
+            query?: {
+                format?: "csv" | "json" | "parquet";
+                /** @description At most 31 days before `to`. */
+                from?: string;
+                /** @description By default after the newest hour. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -6127,6 +10105,64 @@ export interface operations {
             };
         };
     };
+    retention_lease_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionLeaseList"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     topic_list: {
         parameters: {
             query?: {
@@ -6417,6 +10453,857 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delivery_list: {
+        parameters: {
+            query?: {
+                alert_id?: string;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                destination_id?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+                severity?: "critical" | "info" | "warning";
+                state?: "dead" | "pending" | "retrying" | "sent";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delivery_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetail"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delivery_resend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetail"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    destination_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DestinationPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    destination_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DestinationInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    destination_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                destination_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    destination_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                destination_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DestinationChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Destination"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    destination_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                destination_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    destination_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                destination_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DestinationTest"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6777,6 +11664,488 @@ export interface operations {
             };
             path: {
                 invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lag_objective_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LagObjectivePage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lag_objective_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LagObjectiveInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LagObjective"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lag_objective_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                objective_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LagObjective"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lag_objective_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                objective_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LagObjectiveChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LagObjective"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lag_objective_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                objective_id: string;
             };
             cookie?: never;
         };
@@ -8129,6 +13498,134 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_analytics_backfill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackfillRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillAnswer"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9771,6 +15268,792 @@ export interface operations {
             };
         };
     };
+    runbook_run_list: {
+        parameters: {
+            query?: {
+                cluster_id?: string;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+                runbook?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunbookRunPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runbook_run_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                runbook_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunbookRunDetail"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runbook_act_plan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                act_number: string;
+                runbook_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunbookActInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunbookEntry"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runbook_check_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                check_number: string;
+                runbook_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunbookEntry"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runbook_run_end: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runbook_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunbookEndInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunbookRun"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runbook_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunbookList"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runbook_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                runbook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Runbook"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runbook_run_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                runbook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunbookRunInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunbookRun"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     service_account_list: {
         parameters: {
             query?: {
@@ -10149,6 +16432,488 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilencePage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Silence"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    silence_end: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -69,6 +69,12 @@ export function formatDurationMs(ms: Maybe): string {
   return missing(ms) ? NONE : formatDuration(ms / 1000);
 }
 
+/** A retention in ms as people say it; -1 is for ever, null is not known. */
+export function formatRetention(ms: Maybe): string {
+  if (missing(ms)) return "an unknown time";
+  return ms < 0 ? "for ever" : formatDurationMs(ms);
+}
+
 /** Milliseconds or RFC 3339, as Date; null when there is none. */
 export function toDate(value: string | number | null | undefined): Date | null {
   if (value === null || value === undefined || value === "") return null;

@@ -10,6 +10,8 @@ const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
   "topic.update": ["Change topic configuration", "topic"],
   "topic.partitions": ["Add partitions", "topic"],
   "topic.delete": ["Delete topic", "topic"],
+  "topic.retention_lease": ["Raise retention for a time", "topic"],
+  "topic.retention_restore": ["Put retention back", "topic"],
   "user.create": ["Create user", "user"],
   "user.delete": ["Delete user", "user"],
   "user.rotate": ["Rotate password", "user"],

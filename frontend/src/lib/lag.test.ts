@@ -98,6 +98,12 @@ describe("expiry", () => {
     expect(lossIn(expiry({ first_loss_in_s: null }))).toBe("none in sight");
     expect(lossIn(expiry({ first_loss_in_s: 0 }))).toBe("now");
     expect(lossIn(expiry({ first_loss_in_s: 7200 }))).toBe("in 2h");
+    const between = { loss_from: "2026-11-21T10:00:00Z", loss_until: "2026-11-21T11:00:00Z" };
+    expect(lossIn(expiry({ ...between, first_loss_in_s: 7200 }))).toBe("in 2h to 3h");
+    expect(lossIn(expiry({ ...between, first_loss_in_s: 0 }))).toBe("within 1h");
+    expect(lossIn(expiry({ ...between, loss_until: null, first_loss_in_s: 7200 }))).toBe("in 2h");
+    const soon = { ...between, loss_until: "2026-11-21T10:00:01Z" };
+    expect(lossIn(expiry({ ...soon, first_loss_in_s: 7200 }))).toBe("in 2h");
   });
 
   it("takes each status for worse than the one before it", () => {
@@ -126,7 +132,7 @@ describe("expiry", () => {
   });
 
   it("puts those first that lose records, then the soonest; who is safe or unknown is in no danger", () => {
-    const row = { method: null, lost_records: 0, oldest_unread_expires_in_s: null };
+    const row = expiry({ method: null, oldest_unread_expires_in_s: null });
     const rows = RISKS.flatMap((status) =>
       [9, null, 3].map((left) => ({ ...row, group: `${status} ${left}`, status, first_loss_in_s: left })),
     );

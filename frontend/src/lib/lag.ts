@@ -80,11 +80,24 @@ export function endangered(rows: Expiry[]): Expiry[] {
     );
 }
 
-/** When a group loses its first unread record at its present pace, in words. */
+/**
+ * When a group loses its first unread record at its present pace, in words. Retention takes whole segments when it
+ * next looks, so it is an interval where that is known.
+ */
 export function lossIn(row: Expiry): string {
   if (row.status === "LOSING") return "now";
   if (row.first_loss_in_s === null) return "none in sight";
-  return row.first_loss_in_s <= 0 ? "now" : `in ${formatDuration(row.first_loss_in_s)}`;
+  const spanS = lossSpanS(row);
+  if (row.first_loss_in_s <= 0) return spanS === null ? "now" : `within ${formatDuration(spanS)}`;
+  const from = formatDuration(row.first_loss_in_s);
+  const until = spanS === null ? from : formatDuration(row.first_loss_in_s + spanS);
+  return from === until ? `in ${from}` : `in ${from} to ${until}`;
+}
+
+/** How long after the earliest moment the loss may come, in seconds; null where that is not known. */
+function lossSpanS(row: Expiry): number | null {
+  if (row.loss_from === null || row.loss_until === null) return null;
+  return (Date.parse(row.loss_until) - Date.parse(row.loss_from)) / 1000;
 }
 
 /** The most that is known for certain of where the newest points stand, in seconds; null when nothing is. */

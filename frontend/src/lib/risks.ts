@@ -6,6 +6,7 @@ const RISKS: Record<Risk, string> = {
   "loses-access": "clients may lose access",
   "opens-access": "others may get access",
   "skips-records": "records may never be read",
+  "fills-disk": "a disk may fill up",
 };
 
 const risksOf = (plan: Plan): Risk[] => plan.impact.risks ?? [];

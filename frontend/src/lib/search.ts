@@ -63,8 +63,8 @@ export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch =
   to: moment(raw.to),
 });
 
-export const TOPIC_TABS = ["partitions", "configuration"] as const;
-export const GROUP_TABS = ["offsets", "members"] as const;
+export const TOPIC_TABS = ["partitions", "configuration", "analyses"] as const;
+export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
 export const ACCESS_TABS = ["users", "acls", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts"] as const;
 export const PLATFORM_TABS = ["tenants", "users", "hosts"] as const;
@@ -77,6 +77,71 @@ const tabs =
     sort: text(raw.sort),
     page: positive(raw.page),
   });
+
+export const ALERT_TABS = ["rules", "silences"] as const;
+export const ALERT_STATES = ["open", "resolved", "all"] as const;
+
+/** The list of alerts: `state` is open when it is not said. */
+export const alertSearch = (
+  raw: {
+    tab?: (typeof ALERT_TABS)[number];
+    state?: (typeof ALERT_STATES)[number];
+    severity?: string;
+    cluster?: string;
+    q?: string;
+    sort?: string;
+    page?: number;
+  } & SearchSchemaInput,
+) => ({
+  tab: oneOf(raw.tab, ALERT_TABS),
+  state: oneOf(raw.state, ALERT_STATES),
+  severity: oneOf(raw.severity, ["critical", "warning", "info"] as const),
+  cluster: text(raw.cluster),
+  q: text(raw.q),
+  sort: text(raw.sort),
+  page: positive(raw.page),
+});
+
+export const DELIVERY_STATES = ["pending", "retrying", "sent", "dead"] as const;
+
+export const destinationSearch = (
+  raw: {
+    tab?: "deliveries";
+    state?: (typeof DELIVERY_STATES)[number];
+    destination?: string;
+    sort?: string;
+    page?: number;
+  } & SearchSchemaInput,
+) => ({
+  tab: oneOf(raw.tab, ["deliveries"] as const),
+  state: oneOf(raw.state, DELIVERY_STATES),
+  destination: text(raw.destination),
+  sort: text(raw.sort),
+  page: positive(raw.page),
+});
+
+/** A runbook: the run that is followed, else what a new one is about; `alert` is where one came from. */
+export const runbookSearch = (
+  raw: {
+    run?: string;
+    alert?: string;
+    cluster?: string;
+    group?: string;
+    topic?: string;
+    broker?: string;
+    operation?: string;
+    user?: string;
+  } & SearchSchemaInput,
+) => ({
+  run: text(raw.run),
+  alert: text(raw.alert),
+  cluster: text(raw.cluster),
+  group: text(raw.group),
+  topic: text(raw.topic),
+  broker: text(raw.broker),
+  operation: text(raw.operation),
+  user: text(raw.user),
+});
 
 export const topicSearch = tabs(TOPIC_TABS);
 export const groupSearch = tabs(GROUP_TABS);

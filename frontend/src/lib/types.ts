@@ -72,3 +72,30 @@ export type TenantState = Schemas["TenantStateEnum"];
 export type PlatformUser = Schemas["OperatorUser"];
 export type PlatformHost = Schemas["OperatorHost"];
 export type OpenInvitation = Schemas["OpenInvitation"];
+export type Alert = Schemas["Alert"];
+/** An alert with every move that it has made. */
+export type AlertDetail = Schemas["AlertDetail"];
+export type AlertSeverity = Schemas["AlertSeverityEnum"];
+export type AlertRule = Schemas["AlertRule"];
+export type AlertRuleId = Schemas["AlertRuleEnum"];
+/** What a tenant sets in place of a rule's defaults, for all or a part. */
+export type AlertOverride = Schemas["AlertOverride"];
+/** Alerts that nobody is told of for a while; planned ahead: a maintenance window. */
+export type Silence = Schemas["Silence"];
+/** Where alerts are sent; its secrets are in no answer. */
+export type Destination = Schemas["Destination"];
+export type DestinationKind = Schemas["DestinationKindEnum"];
+export type DestinationTest = Schemas["DestinationTest"];
+/** One event on its way to one destination. */
+export type Delivery = Schemas["Delivery"];
+/** What to do when: its sections, checks, decisions and acts. */
+export type Runbook = Schemas["Runbook"];
+export type RunbookRow = Schemas["RunbookRow"];
+export type RunbookPart = Schemas["RunbookPart"];
+export type RunbookRun = Schemas["RunbookRun"];
+export type RunbookRunDetail = Schemas["RunbookRunDetail"];
+/** What a check said, or the plan that an act has made. */
+export type RunbookEntry = Schemas["RunbookEntry"];
+/** A longer retention of a topic that ends by itself. */
+export type TopicLease = Schemas["TopicLease"];
+export type LeaseDiffData = Schemas["RetentionLeaseDiff"];

@@ -6,13 +6,15 @@ import { createMemoryHistory, RouterProvider } from "@tanstack/react-router";
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { createAppRouter } from "@/app/router";
 import { type Answers, ok, serve } from "./server";
-import { cluster, session } from "./samples";
+import { cluster, listed, session } from "./samples";
 
 const DEFAULTS: Answers = {
   "GET /console/api/session": session(),
   "GET /console/api/pages/overview": {
     parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) },
   },
+  // The navigation counts them on every page.
+  "GET /api/v1/alerts": listed([]),
 };
 
 /** Opens `path` and waits for the page's heading. */

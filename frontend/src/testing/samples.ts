@@ -131,6 +131,7 @@ export const topic = over<TopicDetail>({
   configs: [config()],
   size_bytes: 2048,
   drift: [],
+  lease: null,
 });
 export const groupRow = over<GroupRow>({
   as_of: AT,
@@ -168,6 +169,7 @@ export const lagPoint = over<LagPoint>({
   group: "readers",
   topic: "sales",
   ts: AT,
+  source: "spark",
   partitions: 1,
   lag_records: 40,
   uncommitted_partitions: 0,
@@ -193,6 +195,9 @@ export const expiry = over<Expiry>({
   method: "exact",
   lost_records: 0,
   status: "WATCH",
+  loss_from: null,
+  loss_until: null,
+  source: "spark",
 });
 export const retention = over<TopicRetention>({
   topic: "sales",
@@ -218,12 +223,14 @@ export const collector = over<Collector>({
 });
 export const run = over<AnalyticsRun>({
   id: "run_1",
+  job: "telemetry",
   state: "succeeded",
   trigger: "schedule",
   attempt: 1,
   from: AT,
   to: AT,
   progress: {},
+  eta_s: null,
   cancel_requested: false,
   created_at: AT,
   started_at: AT,

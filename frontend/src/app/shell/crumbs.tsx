@@ -13,11 +13,13 @@ const SECTIONS: Record<string, string> = {
   access: "Access",
   reassign: "Move partitions",
   analytics: "Lag and retention",
+  usage: "Usage and forecasts",
 };
 
 const PAGES: Record<string, string> = {
   "/audit": "Audit",
   "/clusters/new": "New cluster",
+  "/destinations": "Destinations",
   "/settings": "Settings",
   "/profile": "Profile",
   "/platform": "Platform",
@@ -25,7 +27,7 @@ const PAGES: Record<string, string> = {
 
 /** Where this page is: cluster, section, resource. */
 export function Crumbs() {
-  const { clusterId, topic, group, operationId } = useParams({ strict: false });
+  const { clusterId, topic, group, operationId, alertId, runbookId } = useParams({ strict: false });
   const { pathname } = useLocation();
   const cluster = useCluster(clusterId);
   const items: ReactNode[] = [];
@@ -59,6 +61,28 @@ export function Crumbs() {
       } else items.push(group);
     } else if (SECTIONS[section]) items.push(SECTIONS[section]);
     else items.push("Brokers");
+  } else if (pathname.startsWith("/alerts")) {
+    items.push(
+      alertId ? (
+        <Link activeOptions={EXACT} to="/alerts">
+          Alerts
+        </Link>
+      ) : (
+        "Alerts"
+      ),
+    );
+    if (alertId) items.push(alertId);
+  } else if (pathname.startsWith("/runbooks")) {
+    items.push(
+      runbookId ? (
+        <Link activeOptions={EXACT} to="/runbooks">
+          Runbooks
+        </Link>
+      ) : (
+        "Runbooks"
+      ),
+    );
+    if (runbookId) items.push(runbookId);
   } else if (pathname.startsWith("/operations")) {
     items.push(
       operationId ? (

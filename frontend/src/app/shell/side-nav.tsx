@@ -2,12 +2,16 @@ import { Select } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import {
   IconArrowsExchange,
+  IconBell,
+  IconBook2,
   IconBuilding,
   IconChartHistogram,
   IconClipboardList,
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
+  IconReportMoney,
+  IconSend,
   IconServer2,
   IconSettings,
   IconStack2,
@@ -15,6 +19,7 @@ import {
 } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { AlertBadge } from "@/components/alert-badge";
 import { useSession } from "@/lib/session";
 import { useOverview } from "@/lib/use-clusters";
 import { TenantSwitch } from "./tenant-switch";
@@ -39,6 +44,15 @@ export function SideNav() {
       <div className="ps-nav" style={{ marginTop: 6 }}>
         <Link to="/" activeOptions={{ exact: true }}>
           <IconLayoutDashboard {...ICON} /> Overview
+        </Link>
+        <Link to="/alerts" activeOptions={{ includeSearch: false }}>
+          <IconBell {...ICON} /> Alerts <AlertBadge />
+        </Link>
+        <Link to="/runbooks" activeOptions={{ includeSearch: false }}>
+          <IconBook2 {...ICON} /> Runbooks
+        </Link>
+        <Link to="/destinations" activeOptions={{ includeSearch: false }}>
+          <IconSend {...ICON} /> Destinations
         </Link>
         <Link to="/operations">
           <IconListDetails {...ICON} /> Operations
@@ -97,6 +111,9 @@ function ClusterLinks({ clusterId }: { clusterId: string }) {
       </Link>
       <Link to="/clusters/$clusterId/analytics" params={params} activeOptions={{ includeSearch: false }}>
         <IconChartHistogram {...ICON} /> Lag and retention
+      </Link>
+      <Link to="/clusters/$clusterId/usage" params={params}>
+        <IconReportMoney {...ICON} /> Usage and forecasts
       </Link>
       <Link to="/clusters/$clusterId/access" params={params} activeOptions={{ includeSearch: false }}>
         <IconKey {...ICON} /> Access

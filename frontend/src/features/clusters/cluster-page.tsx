@@ -5,6 +5,7 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
+import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
 import { Copy } from "@/components/copy";
 import { DataTable } from "@/components/data-table";
@@ -224,6 +225,7 @@ export function ClusterPage() {
         actions={cluster && session?.can_write && <Actions cluster={cluster} />}
       />
       <div className="ps-stack">
+        <AlertsHere clusterId={clusterId} />
         {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
         <Card title="Brokers">
           <PartView query={query} name="cluster">

@@ -5,6 +5,7 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
+import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
@@ -23,6 +24,7 @@ import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
 import type { GroupDetail, GroupMember, GroupOffset, LagPoint, PlanRequest } from "@/lib/types";
+import { AnalysesTab } from "./analyses-tab";
 import { ExpiryTable, soonestExpiry } from "./expiry-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
@@ -189,6 +191,7 @@ export function GroupPage() {
         }
       />
       <div className="ps-stack">
+        <AlertsHere clusterId={clusterId} about={{ area: "group", name }} />
         {group ? (
           <Stats items={figures(group, verdict, soonestExpiry(parts.retention.data, name))} />
         ) : (
@@ -204,6 +207,7 @@ export function GroupPage() {
         >
           <Tabs.List mb={12}>
             <Tabs.Tab value="offsets">Lag and offsets</Tabs.Tab>
+            <Tabs.Tab value="analyses">Analyses</Tabs.Tab>
             <Tabs.Tab value="members">Members{active && ` (${group?.members.length})`}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="offsets">
@@ -239,6 +243,9 @@ export function GroupPage() {
                 {(gold) => <ExpiryTable gold={gold} group={name} clusterId={clusterId} />}
               </PartView>
             </div>
+          </Tabs.Panel>
+          <Tabs.Panel value="analyses">
+            <AnalysesTab clusterId={clusterId} group={name} />
           </Tabs.Panel>
           <Tabs.Panel value="members">
             <Card>

@@ -154,3 +154,92 @@ describe("one topic", () => {
     expect(screen.queryByRole("button", { name: /^(Edit|Reset|More)/ })).toBeNull();
   });
 });
+
+const LEASE = {
+  until: new Date(Date.now() + 26 * 3_600_000).toISOString(),
+  from_ms: 3_600_000,
+  to_ms: 1_209_600_000,
+  state: "active",
+  operation_id: "op_7",
+  problem: "",
+};
+
+describe("a retention lease", () => {
+  it("says until when, what it was before, and is given back by a plan", async () => {
+    const { asked } = await open(topic({ lease: LEASE }), gold(), "", {
+      "POST /api/v1/plans": plan({ kind: "topic.retention_restore", confirm_phrase: null }),
+    });
+    const card = (await screen.findByText("Records are kept longer for a time")).closest("section");
+    expect(card?.textContent).toContain("kept for14d");
+    expect(card?.textContent).toContain("before1h");
+    expect(card?.textContent).toMatch(/untilin 1d/);
+    press("Put it back now");
+    await screen.findByRole("form", { name: "Plan" });
+    expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+      kind: "topic.retention_restore",
+      cluster_id: "c1",
+      inputs: { name: "sales", lease: "op_7" },
+    });
+  });
+
+  it("says why its end is tried again, and that its end is under way", async () => {
+    await open(topic({ lease: { ...LEASE, problem: "Broker 2 does not answer.", from_ms: null } }));
+    expect(await screen.findByText("Broker 2 does not answer.")).toBeTruthy();
+    expect(screen.getByText("an unknown time")).toBeTruthy();
+    await open(topic({ lease: { ...LEASE, state: "restoring" } }));
+    expect(await screen.findByText("Being put back")).toBeTruthy();
+  });
+
+  it("is only looked at by viewers", async () => {
+    await open(topic({ lease: LEASE }), gold(), "", { "GET /console/api/session": session({ can_write: false }) });
+    await screen.findByText("Records are kept longer for a time");
+    expect(screen.queryByRole("button", { name: "Put it back now" })).toBeNull();
+  });
+
+  it("is planned for a set time, within a bound", async () => {
+    const { asked } = await open(topic(), gold(), "", {
+      "POST /api/v1/plans": plan({
+        kind: "topic.retention_lease",
+        confirm_phrase: null,
+        diff: {
+          before: {},
+          after: {},
+          effective_before: { "retention.ms": "3600000" },
+          effective_after: { "retention.ms": "7200000" },
+          restores_to: null,
+          restores_to_ms: 3_600_000,
+          for_s: 86_400,
+          extends: false,
+          disk: [
+            {
+              broker: 1,
+              log_dir: "/data",
+              held_bytes: 1024,
+              bytes_at_end: null,
+              total_bytes: 8192,
+              usable_bytes: 4096,
+              usable_at_end: null,
+              fits: null,
+            },
+          ],
+        } as never,
+      }),
+    });
+    await rowsOf("Partitions");
+    press("More");
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Keep records longer for a time" }));
+    const form = within(await screen.findByRole("dialog"));
+    expect(form.getByText(/Now 1h/)).toBeTruthy();
+    fireEvent.change(form.getByLabelText("Keep records for, hours"), { target: { value: "2" } });
+    fireEvent.change(form.getByLabelText("Reason"), { target: { value: "billing is behind" } });
+    fireEvent.click(form.getByRole("button", { name: "Review plan" }));
+    await screen.findByRole("form", { name: "Plan" });
+    expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+      kind: "topic.retention_lease",
+      cluster_id: "c1",
+      inputs: { name: "sales", retention_ms: 7_200_000, for_s: 86_400, reason: "billing is behind" },
+    });
+    expect(screen.getByText("in 1d, by itself")).toBeTruthy();
+    expect((await rowsOf("Room on the disks"))[0]).toContain("not known");
+  });
+});

@@ -1,8 +1,9 @@
 import { Button, Menu, Tabs } from "@mantine/core";
-import { IconArrowsExchange, IconPlus } from "@tabler/icons-react";
+import { IconArrowsExchange, IconClockPlus, IconPlus } from "@tabler/icons-react";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ButtonLink } from "@/components/button-link";
+import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
 import { GroupLink } from "@/components/group-link";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
@@ -18,10 +19,14 @@ import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInt
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
+import { TOPIC_TABS } from "@/lib/search";
 import { useSession } from "@/lib/session";
 import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
+import { AnalysesTab } from "./analyses-tab";
 import { ConfigTable } from "./config-table";
 import { AddPartitions } from "./add-partitions";
+import { LeaseCard } from "./lease-card";
+import { LeaseForm } from "./lease-form";
 import { PartitionTable } from "./partition-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
@@ -64,6 +69,26 @@ function figures(topic: TopicDetail, held: TopicRetention | undefined): Stat[] {
           : (configOf(topic, "cleanup.policy") ?? undefined),
     },
   ];
+}
+
+function retentionOf(topic: TopicDetail): number | null {
+  const value = configOf(topic, "retention.ms");
+  return value === null || Number.isNaN(Number(value)) ? null : Number(value);
+}
+
+function titleOf(request: PlanRequest | null, name: string): string {
+  switch (request?.kind) {
+    case "topic.delete":
+      return `Delete topic ${name}`;
+    case "topic.partitions":
+      return "Add partitions";
+    case "topic.retention_lease":
+      return "Keep records longer for a time";
+    case "topic.retention_restore":
+      return "Put the retention back";
+    default:
+      return "Change configuration";
+  }
 }
 
 function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; clusterId: string }) {
@@ -117,6 +142,7 @@ export function TopicPage() {
   const query = usePage("topic/{cluster_id}/{topic}", { cluster_id: clusterId, topic: name });
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const [adding, setAdding] = useState(false);
+  const [leasing, setLeasing] = useState(false);
   const topic = query.data?.parts.topic.data;
   const held = query.data?.parts.retention.data?.data.find((row) => row.topic === name);
   const canWrite = session?.can_write === true;
@@ -153,6 +179,9 @@ export function TopicPage() {
                 <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => setAdding(true)}>
                   Add partitions
                 </Menu.Item>
+                <Menu.Item leftSection={<IconClockPlus size={15} />} onClick={() => setLeasing(true)}>
+                  {topic.lease ? "Keep records longer still" : "Keep records longer for a time"}
+                </Menu.Item>
                 <Menu.Divider />
                 <DeleteItem onClick={planDelete}>Delete topic</DeleteItem>
               </MoreMenu>
@@ -161,6 +190,19 @@ export function TopicPage() {
         }
       />
       <div className="ps-stack">
+        <AlertsHere clusterId={clusterId} about={{ area: "topic", name }} />
+        {topic?.lease && (
+          <LeaseCard
+            lease={topic.lease}
+            onRestore={
+              canWrite
+                ? (lease) =>
+                    setRequest({ kind: "topic.retention_restore", cluster_id: clusterId, inputs: { name, lease } })
+                : undefined
+            }
+            onExtend={canWrite ? () => setLeasing(true) : undefined}
+          />
+        )}
         {topic && topic.drift.length > 0 && (
           <Notice tone="warn" title="Changed outside of Penstock">
             {topic.drift.map((row) => (
@@ -172,13 +214,17 @@ export function TopicPage() {
         <Tabs
           value={search.tab ?? "partitions"}
           onChange={(tab) =>
-            void navigate({ search: { tab: tab === "configuration" ? "configuration" : undefined }, replace: true })
+            void navigate({
+              search: { tab: TOPIC_TABS.find((item) => item === tab && item !== "partitions") },
+              replace: true,
+            })
           }
           keepMounted={false}
         >
           <Tabs.List mb={12}>
             <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
             <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
+            <Tabs.Tab value="analyses">Analyses</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="partitions">
             <div className="ps-stack">
@@ -199,6 +245,9 @@ export function TopicPage() {
                 </PartView>
               </Card>
             </div>
+          </Tabs.Panel>
+          <Tabs.Panel value="analyses">
+            <AnalysesTab clusterId={clusterId} topic={name} nowMs={topic ? retentionOf(topic) : null} />
           </Tabs.Panel>
           <Tabs.Panel value="configuration">
             <Card>
@@ -236,15 +285,19 @@ export function TopicPage() {
           }}
         />
       )}
+      {topic && leasing && (
+        <LeaseForm
+          nowMs={retentionOf(topic)}
+          onClose={() => setLeasing(false)}
+          onPlan={(given) => {
+            setLeasing(false);
+            setRequest({ kind: "topic.retention_lease", cluster_id: clusterId, inputs: { name, ...given } });
+          }}
+        />
+      )}
       <PlanFlow
         request={request}
-        title={
-          request?.kind === "topic.delete"
-            ? `Delete topic ${name}`
-            : request?.kind === "topic.partitions"
-              ? "Add partitions"
-              : "Change configuration"
-        }
+        title={titleOf(request, name)}
         onClose={() => setRequest(null)}
         done={
           request?.kind === "topic.delete" && (

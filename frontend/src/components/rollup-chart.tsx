@@ -1,0 +1,66 @@
+import { SegmentedControl } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { pointsOf, type Span, SPANS, type Told } from "@/lib/insights";
+import { TimeChart } from "./charts/time-chart";
+import { InsightCard } from "./insight-card";
+
+interface Figure<Row> {
+  caption: string;
+  format?: (value: number) => string;
+  /** `of` says which rows are this line's; without it all are. */
+  lines: { name: string; of?: (row: Row) => boolean; value: (row: Row) => number | null }[];
+}
+
+interface RollupChartProps<Row> {
+  title: string;
+  query: UseQueryResult<Told<Row> & { period_s: number }>;
+  span: Span;
+  onSpan: (span: Span) => void;
+  /** At most two stand beside each other. */
+  figures: Figure<Row>[];
+}
+
+/** Hours or days of one series as lines; periods without samples are gaps. */
+export function RollupChart<Row extends { ts: string }>({
+  title,
+  query,
+  span,
+  onSpan,
+  figures,
+}: RollupChartProps<Row>) {
+  return (
+    <InsightCard
+      title={title}
+      query={query}
+      aside={
+        <SegmentedControl
+          size="xs"
+          aria-label={`Time range of ${title.toLowerCase()}`}
+          data={Object.keys(SPANS)}
+          value={span}
+          onChange={(value) => onSpan(value as Span)}
+        />
+      }
+      empty="Hours are rolled up after they have ended, days after midnight (UTC)."
+    >
+      {(rows) => (
+        <div className="ps-card-body ps-cols-1-1">
+          {figures.map((figure) => (
+            <figure key={figure.caption} style={{ margin: 0, minWidth: 0 }}>
+              <figcaption className="ps-caption">{figure.caption}</figcaption>
+              <TimeChart
+                label={`${figure.caption} over time`}
+                format={figure.format}
+                area
+                series={figure.lines.map((line) => ({
+                  name: line.name,
+                  points: pointsOf(line.of ? rows.filter(line.of) : rows, query.data?.period_s ?? 3600, line.value),
+                }))}
+              />
+            </figure>
+          ))}
+        </div>
+      )}
+    </InsightCard>
+  );
+}

@@ -1,0 +1,286 @@
+import { Button, Textarea } from "@mantine/core";
+import { IconBellOff, IconBook2, IconCheck } from "@tabler/icons-react";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { AlertState, SeverityMark } from "@/components/alert-marks";
+import { ButtonLink } from "@/components/button-link";
+import { Card, Lines } from "@/components/card";
+import { FormModal } from "@/components/form-modal";
+import { GroupLink } from "@/components/group-link";
+import { Notice } from "@/components/notice";
+import { PageHeader } from "@/components/page-header";
+import { ProblemPanel } from "@/components/problem-panel";
+import { Refused } from "@/components/refused";
+import { RelTime } from "@/components/rel-time";
+import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
+import { useChange } from "@/lib/administration";
+import { aboutOf, useAlert } from "@/lib/alerts";
+import { api } from "@/lib/api-client";
+import { formatInteger } from "@/lib/format";
+import { isRefusal } from "@/lib/problem";
+import { readingLabel, readingValue } from "@/lib/readings";
+import { useSession } from "@/lib/session";
+import type { AlertDetail } from "@/lib/types";
+import { AlertDeliveries } from "./alert-deliveries";
+import { AlertHistory } from "./alert-history";
+import { SilenceForm } from "./silence-form";
+
+const route = getRouteApi("/app/alerts/$alertId");
+
+function figures(alert: AlertDetail): Stat[] {
+  return [
+    { label: "Severity", value: <SeverityMark severity={alert.severity} />, note: "by the harm that it does" },
+    {
+      label: "Since",
+      value: <RelTime at={alert.started_at} />,
+      note: alert.fired_at ? (
+        <>
+          fired <RelTime at={alert.fired_at} />
+        </>
+      ) : (
+        "not told yet"
+      ),
+    },
+    {
+      label: "Affected",
+      value: formatInteger(alert.member_count),
+      note: alert.unit || "the whole of it",
+    },
+    {
+      label: "Fired",
+      value: `${formatInteger(alert.times_fired)}×`,
+      note: "since it began",
+    },
+    {
+      label: alert.state === "resolved" ? "Resolved" : "Who is at it",
+      value: alert.state === "resolved" ? <RelTime at={alert.resolved_at} /> : (alert.acknowledged_by ?? "nobody yet"),
+      note:
+        alert.state === "acknowledged" ? (
+          <>
+            since <RelTime at={alert.acknowledged_at} />
+          </>
+        ) : undefined,
+    },
+  ];
+}
+
+export function AlertPage() {
+  const { alertId } = route.useParams();
+  const query = useAlert(alertId);
+  const { data: session } = useSession();
+  const [form, setForm] = useState<"acknowledge" | "silence" | null>(null);
+  const alert = query.data;
+  if (isRefusal(query)) return <Refused error={query.error} />;
+  return (
+    <>
+      <PageHeader
+        title={alert?.title ?? "Alert"}
+        mark={alert && <AlertState alert={alert} />}
+        seen={query.dataUpdatedAt ? { as_of: new Date(query.dataUpdatedAt).toISOString() } : undefined}
+        sub={alert && <Where alert={alert} />}
+        actions={
+          alert && (
+            <>
+              {alert.runbook && (
+                <ButtonLink
+                  variant="default"
+                  to="/runbooks/$runbookId"
+                  params={{ runbookId: alert.runbook }}
+                  search={{ alert: alert.id }}
+                  leftSection={<IconBook2 size={15} />}
+                >
+                  Runbook
+                </ButtonLink>
+              )}
+              {session?.can_write && alert.state !== "resolved" && (
+                <>
+                  <Button
+                    variant="default"
+                    leftSection={<IconBellOff size={15} />}
+                    onClick={() => setForm("silence")}
+                    disabled={alert.silenced_by !== null}
+                  >
+                    Silence
+                  </Button>
+                  {alert.state === "firing" && (
+                    <Button leftSection={<IconCheck size={15} />} onClick={() => setForm("acknowledge")}>
+                      Acknowledge
+                    </Button>
+                  )}
+                </>
+              )}
+            </>
+          )
+        }
+      />
+      <div className="ps-stack">
+        {query.isPending && <StatsSkeleton />}
+        {!alert && query.isError && <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />}
+        {alert && query.isError && <Notice tone="warn">Shown as it was: it could not be read again.</Notice>}
+        {alert ? <Found alert={alert} /> : query.isPending && <Lines rows={6} />}
+      </div>
+      {alert && form === "acknowledge" && <AcknowledgeForm alert={alert} onClose={() => setForm(null)} />}
+      {alert && form === "silence" && (
+        <SilenceForm
+          onClose={() => setForm(null)}
+          start={{ rule: alert.rule, cluster_id: alert.cluster_id, subject: alert.subject }}
+        />
+      )}
+    </>
+  );
+}
+
+/** What it is about, each a link to its page. */
+function Where({ alert }: { alert: AlertDetail }) {
+  const { group, topic, operation } = aboutOf(alert);
+  const clusterId = alert.cluster_id;
+  return (
+    <>
+      {clusterId ? (
+        <Link to="/clusters/$clusterId" params={{ clusterId }} className="ps-link">
+          {alert.cluster ?? clusterId}
+        </Link>
+      ) : (
+        "the tenant"
+      )}
+      {clusterId && group && (
+        <>
+          {" · group "}
+          <GroupLink clusterId={clusterId} group={group} />
+        </>
+      )}
+      {clusterId && topic && (
+        <>
+          {" · topic "}
+          <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link ps-mono">
+            {topic}
+          </Link>
+        </>
+      )}
+      {operation && (
+        <>
+          {" · "}
+          <Link to="/operations/$operationId" params={{ operationId: operation }} className="ps-link ps-mono">
+            {operation}
+          </Link>
+        </>
+      )}
+    </>
+  );
+}
+
+function Found({ alert }: { alert: AlertDetail }) {
+  const values = Object.entries(alert.values);
+  return (
+    <>
+      <div style={{ fontSize: "0.9375rem", overflowWrap: "anywhere" }}>{alert.summary}</div>
+      {alert.unknown && alert.state !== "resolved" && (
+        <Notice tone="warn" title="Not known now">
+          It could not be asked lately: what follows is what was last known. It does not resolve before it was seen to
+          be gone.
+        </Notice>
+      )}
+      {alert.note && (
+        <Notice tone="info" title={`Note of ${alert.acknowledged_by ?? "whoever acknowledged it"}`}>
+          {alert.note}
+        </Notice>
+      )}
+      <Stats items={figures(alert)} />
+      <div className="ps-cols-1-1">
+        <Card title="By what it holds" padded>
+          {values.length === 0 ? (
+            <span className="ps-muted">The rule gives no numbers.</span>
+          ) : (
+            <dl className="ps-kv">
+              {values.map(([name, value]) => (
+                <div key={name} style={{ display: "contents" }}>
+                  <dt>{readingLabel(name)}</dt>
+                  <dd className={value === null ? "ps-muted" : undefined}>{readingValue(name, value)}</dd>
+                </div>
+              ))}
+            </dl>
+          )}
+        </Card>
+        <Card title="What is affected" padded>
+          <Affected alert={alert} />
+        </Card>
+      </div>
+      <Card title="History">
+        <AlertHistory rows={alert.history} />
+      </Card>
+      <AlertDeliveries alertId={alert.id} />
+    </>
+  );
+}
+
+function Affected({ alert }: { alert: AlertDetail }) {
+  const more = alert.member_count - alert.members.length;
+  if (alert.members.length === 0 && alert.consequences.length === 0)
+    return <span className="ps-muted">{alert.subject || "The whole of it; no part is named."}</span>;
+  return (
+    <>
+      {alert.members.length > 0 && (
+        <ul className="ps-members" aria-label="Affected">
+          {alert.members.map((name) => (
+            <li key={name} className="ps-mono">
+              {name}
+            </li>
+          ))}
+          {more > 0 && <li className="ps-muted">and {formatInteger(more)} more</li>}
+        </ul>
+      )}
+      {alert.consequences.length > 0 && (
+        <>
+          <div className="ps-caption" style={{ marginTop: 10 }}>
+            Explained by it, and told by no alert of their own
+          </div>
+          <dl className="ps-kv">
+            {alert.consequences.map((row) => (
+              <div key={row.rule} style={{ display: "contents" }}>
+                <dt className="ps-mono">{row.rule}</dt>
+                <dd>{formatInteger(row.count)}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+    </>
+  );
+}
+
+function AcknowledgeForm({ alert, onClose }: { alert: AlertDetail; onClose: () => void }) {
+  const [note, setNote] = useState("");
+  const send = useChange(
+    () =>
+      api.post("/api/v1/alerts/{alert_id}/acknowledgement", {
+        blanks: { alert_id: alert.id },
+        body: { note },
+        ifMatch: alert.etag,
+      }),
+    () => "Acknowledged: it fires again when it gets worse.",
+  );
+  return (
+    <FormModal
+      title="Acknowledge"
+      opened
+      onClose={onClose}
+      submit="Acknowledge"
+      pending={send.isPending}
+      error={send.error}
+      onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
+    >
+      <p style={{ margin: 0 }}>
+        You say that you are at it. It fires again when it gets worse, and resolves when it is over.
+      </p>
+      <Textarea
+        label="Note"
+        description="Optional; shown with the alert and told to its destinations."
+        maxLength={500}
+        autosize
+        minRows={2}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
+    </FormModal>
+  );
+}

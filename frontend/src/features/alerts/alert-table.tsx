@@ -1,0 +1,88 @@
+import { Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import type { ReactNode } from "react";
+import { AlertState, SeverityMark } from "@/components/alert-marks";
+import { DataTable, type TableView } from "@/components/data-table";
+import { RelTime } from "@/components/rel-time";
+import { byHarm, severityRank } from "@/lib/alerts";
+import { formatDuration } from "@/lib/format";
+import type { Alert } from "@/lib/types";
+
+const column = createColumnHelper<Alert>();
+
+const lasted = (alert: Alert): number | null =>
+  alert.resolved_at === null ? null : (Date.parse(alert.resolved_at) - Date.parse(alert.started_at)) / 1000;
+
+const columns = [
+  column.accessor((alert) => severityRank(alert.severity), {
+    id: "severity",
+    header: "Severity",
+    sortingFn: (left, right) => byHarm(right.original, left.original),
+    cell: ({ row }) => <SeverityMark severity={row.original.severity} />,
+  }),
+  column.accessor("summary", {
+    header: "What is wrong",
+    cell: ({ row: { original: alert } }) => (
+      <div style={{ overflowWrap: "anywhere", padding: "3px 0" }}>
+        <Link to="/alerts/$alertId" params={{ alertId: alert.id }} className="ps-link">
+          {alert.summary}
+        </Link>
+        <div className="ps-only-sm" style={{ marginTop: 3 }}>
+          <AlertState alert={alert} />{" "}
+          <span className="ps-muted">
+            since <RelTime at={alert.started_at} />
+          </span>
+        </div>
+      </div>
+    ),
+  }),
+  column.accessor("state", {
+    header: "State",
+    meta: { hideBelow: "sm" },
+    cell: ({ row }) => <AlertState alert={row.original} />,
+  }),
+  column.accessor("started_at", {
+    header: "Since",
+    meta: { hideBelow: "sm" },
+    cell: ({ row: { original: alert } }) => (
+      <>
+        <RelTime at={alert.started_at} />
+        {lasted(alert) !== null && <span className="ps-muted">, for {formatDuration(lasted(alert))}</span>}
+      </>
+    ),
+  }),
+  column.accessor((alert) => alert.acknowledged_by ?? "", {
+    id: "by",
+    header: "Who is at it",
+    meta: { hideBelow: "md" },
+    cell: ({ row: { original: alert } }) =>
+      alert.state === "acknowledged" && alert.acknowledged_by ? (
+        <span className="ps-mono">{alert.acknowledged_by}</span>
+      ) : (
+        <span className="ps-muted">–</span>
+      ),
+  }),
+];
+
+interface AlertTableProps {
+  alerts: Alert[];
+  view?: TableView;
+  onView?: (view: TableView) => void;
+  empty: ReactNode;
+}
+
+/** Alerts, the most harmful first. */
+export function AlertTable({ alerts, view, onView, empty }: AlertTableProps) {
+  return (
+    <DataTable
+      rows={alerts}
+      columns={columns}
+      rowId={(alert) => alert.id}
+      label="Alerts"
+      defaultSort="-severity"
+      view={view}
+      onView={onView}
+      empty={empty}
+    />
+  );
+}

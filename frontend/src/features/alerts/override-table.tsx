@@ -1,0 +1,80 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import { IconAdjustments, IconDots } from "@tabler/icons-react";
+import { createColumnHelper } from "@tanstack/react-table";
+import type { ReactNode } from "react";
+import { DataTable } from "@/components/data-table";
+import { DeleteItem } from "@/components/more-menu";
+import { inUnit } from "@/lib/readings";
+import type { AlertOverride, AlertRule } from "@/lib/types";
+import { useOverview } from "@/lib/use-clusters";
+
+const column = createColumnHelper<AlertOverride>();
+
+/** "lag_s 5m, critical, off": what it sets, in words. */
+export function settings(override: AlertOverride, rule: AlertRule | undefined): string {
+  const thresholds = Object.entries(override.thresholds).map(([name, value]) => {
+    const threshold = rule?.thresholds.find((row) => row.name === name);
+    return threshold ? `${threshold.what}: ${inUnit(value, threshold.unit)}` : `${name} ${value}`;
+  });
+  return [
+    ...thresholds,
+    ...(override.severity ? [`severity ${override.severity}`] : []),
+    ...(override.enabled === null ? [] : [override.enabled ? "on" : "off"]),
+  ].join("; ");
+}
+
+export function whereOf(override: AlertOverride, clusters: Map<string, string>): string {
+  const cluster = override.cluster_id ? (clusters.get(override.cluster_id) ?? override.cluster_id) : "every cluster";
+  if (!override.resource) return override.cluster_id ? cluster : "the whole tenant";
+  return `${override.resource} ${override.name}${override.match === "prefix" ? "…" : ""}, ${cluster}`;
+}
+
+interface OverrideTableProps {
+  overrides: AlertOverride[];
+  rules: AlertRule[];
+  canWrite: boolean;
+  onChange: (override: AlertOverride) => void;
+  onDelete: (override: AlertOverride) => void;
+  empty: ReactNode;
+}
+
+export function OverrideTable({ overrides, rules, canWrite, onChange, onDelete, empty }: OverrideTableProps) {
+  const found = useOverview().data?.parts.clusters.data ?? [];
+  const clusters = new Map(found.map((cluster) => [cluster.id, cluster.name]));
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const columns = [
+    column.accessor((row) => byId.get(row.rule)?.title ?? row.rule, { id: "rule", header: "Rule" }),
+    column.accessor((row) => whereOf(row, clusters), { id: "where", header: "For" }),
+    column.accessor((row) => settings(row, byId.get(row.rule)), { id: "sets", header: "Sets" }),
+    column.accessor("note", { header: "Note", meta: { hideBelow: "md" } }),
+    column.accessor("created_by", {
+      header: "By",
+      meta: { hideBelow: "md" },
+      cell: ({ getValue }) => <span className="ps-mono">{getValue()}</span>,
+    }),
+    column.display({
+      id: "actions",
+      header: () => <span className="ps-sr">Actions</span>,
+      meta: { align: "right" },
+      cell: ({ row: { original: row } }) =>
+        canWrite && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon size="sm" aria-label={`Actions for ${row.rule} of ${whereOf(row, clusters)}`}>
+                <IconDots size={16} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<IconAdjustments size={15} />} onClick={() => onChange(row)}>
+                Change
+              </Menu.Item>
+              <DeleteItem onClick={() => onDelete(row)}>Delete</DeleteItem>
+            </Menu.Dropdown>
+          </Menu>
+        ),
+    }),
+  ];
+  return (
+    <DataTable rows={overrides} columns={columns} rowId={(row) => row.id} label="Set by the tenant" empty={empty} />
+  );
+}

@@ -1,0 +1,237 @@
+import { Group, MultiSelect, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { FormModal } from "@/components/form-modal";
+import { useChange } from "@/lib/administration";
+import type { BodyOf } from "@/lib/addresses";
+import { useAlertRules } from "@/lib/alerts";
+import { api } from "@/lib/api-client";
+import { KINDS } from "@/lib/destinations";
+import type { AlertSeverity, Destination, DestinationKind } from "@/lib/types";
+import { useOverview } from "@/lib/use-clusters";
+
+type Taken = BodyOf<"/api/v1/destinations">;
+
+interface Fields {
+  kind: DestinationKind;
+  name: string;
+  enabled: boolean;
+  severity: AlertSeverity;
+  rules: string[];
+  clusters: string[];
+  resolved: boolean;
+  url: string;
+  ca: string;
+  to: string[];
+  /** Never stored, and never filled in from what is there. */
+  secret: string;
+}
+
+const fieldsOf = (present: Destination | undefined): Fields => ({
+  kind: present?.kind ?? "webhook",
+  name: present?.name ?? "",
+  enabled: present?.enabled ?? true,
+  severity: present?.min_severity ?? "warning",
+  rules: present?.rules ?? [],
+  clusters: present?.clusters ?? [],
+  resolved: present?.send_resolved ?? true,
+  url: present?.config.url ?? "",
+  ca: present?.config.ca_pem ?? "",
+  to: present?.config.to ?? [],
+  secret: "",
+});
+
+function configOf({ kind, url, ca, to }: Fields): NonNullable<Taken["config"]> {
+  const words = KINDS[kind];
+  return {
+    ...(words.url && url ? { url } : {}),
+    ...(words.ca && ca ? { ca_pem: ca } : {}),
+    ...(words.to ? { to } : {}),
+  };
+}
+
+function bodyOf(fields: Fields) {
+  const secret = KINDS[fields.kind].secret;
+  return {
+    name: fields.name,
+    enabled: fields.enabled,
+    min_severity: fields.severity,
+    rules: fields.rules,
+    clusters: fields.clusters,
+    send_resolved: fields.resolved,
+    ...(secret && fields.secret ? { secrets: { [secret.name]: fields.secret } } : {}),
+  };
+}
+
+function isReady(fields: Fields, isNew: boolean): boolean {
+  const { url, to, secret } = KINDS[fields.kind];
+  return (
+    fields.name !== "" &&
+    (!url || url.optional === true || fields.url !== "") &&
+    (!to || fields.to.length > 0) &&
+    (!isNew || !secret || secret.optional === true || fields.secret !== "")
+  );
+}
+
+/** A new destination, or another way of one. Secrets are typed and never shown again; left empty, they stay. */
+export function DestinationForm({ destination, onClose }: { destination?: Destination; onClose: () => void }) {
+  const [fields, setFields] = useState(() => fieldsOf(destination));
+  const set = (change: Partial<Fields>) => setFields((old) => ({ ...old, ...change }));
+  const words = KINDS[fields.kind];
+  const isNew = destination === undefined;
+  const send = useChange(
+    () => {
+      const config = configOf(fields);
+      if (isNew) return api.post("/api/v1/destinations", { body: { ...bodyOf(fields), kind: fields.kind, config } });
+      const isOther = JSON.stringify(config) !== JSON.stringify(configOf(fieldsOf(destination)));
+      const address = isOther ? { config } : {};
+      return api.put("/api/v1/destinations/{destination_id}", {
+        blanks: { destination_id: destination.id },
+        body: { ...bodyOf(fields), ...address },
+        ifMatch: destination.etag,
+      });
+    },
+    (made) => `The destination ${made.name} was ${isNew ? "made; test it now" : "changed"}.`,
+  );
+  return (
+    <FormModal
+      title={isNew ? "New destination" : `Destination ${destination.name}`}
+      opened
+      onClose={onClose}
+      submit={isNew ? "Make it" : "Save"}
+      ready={isReady(fields, isNew)}
+      pending={send.isPending}
+      error={send.error}
+      onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
+    >
+      <Group grow align="flex-start">
+        <Select
+          label="Kind"
+          allowDeselect={false}
+          disabled={!isNew}
+          data={Object.entries(KINDS).map(([value, { label }]) => ({ value, label }))}
+          value={fields.kind}
+          onChange={(value) => set({ kind: (value ?? "webhook") as DestinationKind, secret: "" })}
+        />
+        <TextInput
+          label="Name"
+          placeholder="on call"
+          autoComplete="off"
+          maxLength={100}
+          value={fields.name}
+          onChange={(event) => set({ name: event.currentTarget.value })}
+        />
+      </Group>
+      {words.url && (
+        <TextInput
+          label={words.url.label}
+          placeholder={words.url.placeholder}
+          description={words.url.optional ? "Optional." : undefined}
+          autoComplete="off"
+          value={fields.url}
+          onChange={(event) => set({ url: event.currentTarget.value })}
+        />
+      )}
+      {words.to && (
+        <TagsInput
+          label="Receivers"
+          description="Up to 20 mail addresses; Enter after each."
+          maxTags={20}
+          splitChars={[",", " ", ";"]}
+          value={fields.to}
+          onChange={(to) => set({ to })}
+        />
+      )}
+      {words.secret && (
+        <PasswordInput
+          label={words.secret.label}
+          description={`${words.secret.hint}${secretState(destination, words.secret.optional)}`}
+          autoComplete="new-password"
+          value={fields.secret}
+          onChange={(event) => set({ secret: event.currentTarget.value })}
+        />
+      )}
+      <WhatIsTold fields={fields} set={set} />
+      {words.ca && (
+        <Textarea
+          label="Authorities that are trusted besides"
+          description="Certificates in PEM; optional."
+          autosize
+          minRows={1}
+          maxRows={6}
+          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.75rem" } }}
+          value={fields.ca}
+          onChange={(event) => set({ ca: event.currentTarget.value })}
+        />
+      )}
+    </FormModal>
+  );
+}
+
+function secretState(present: Destination | undefined, optional: boolean | undefined): string {
+  if (present?.has_secrets) return " One is kept and shown nowhere; left empty, it stays.";
+  return optional ? " Optional." : "";
+}
+
+interface WhatIsToldProps {
+  fields: Fields;
+  set: (change: Partial<Fields>) => void;
+}
+
+function WhatIsTold({ fields, set }: WhatIsToldProps) {
+  const rules = useAlertRules();
+  const clusters = useOverview().data?.parts.clusters.data ?? [];
+  return (
+    <>
+      <Select
+        label="Is told from"
+        allowDeselect={false}
+        data={[
+          { value: "info", label: "Info: of everything" },
+          { value: "warning", label: "Warning" },
+          { value: "critical", label: "Critical only" },
+        ]}
+        value={fields.severity}
+        onChange={(value) => set({ severity: (value ?? "warning") as AlertSeverity })}
+      />
+      <MultiSelect
+        label="Rules"
+        placeholder={fields.rules.length === 0 ? "Every rule" : undefined}
+        searchable
+        data={withChosen(
+          rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ?? [],
+          fields.rules,
+        )}
+        value={fields.rules}
+        onChange={(chosen) => set({ rules: chosen })}
+      />
+      <MultiSelect
+        label="Clusters"
+        placeholder={fields.clusters.length === 0 ? "Every cluster" : undefined}
+        data={withChosen(
+          clusters.map((row) => ({ value: row.id, label: row.name })),
+          fields.clusters,
+        )}
+        value={fields.clusters}
+        onChange={(chosen) => set({ clusters: chosen })}
+      />
+      <Group gap="xl">
+        <Switch
+          label="Also when resolved"
+          checked={fields.resolved}
+          onChange={(event) => set({ resolved: event.currentTarget.checked })}
+        />
+        <Switch
+          label="On"
+          checked={fields.enabled}
+          onChange={(event) => set({ enabled: event.currentTarget.checked })}
+        />
+      </Group>
+    </>
+  );
+}
+
+/** What is chosen stays shown though it is not known any more. */
+function withChosen(known: { value: string; label: string }[], chosen: string[]) {
+  const ids = new Set(known.map((row) => row.value));
+  return [...known, ...chosen.filter((id) => !ids.has(id)).map((id) => ({ value: id, label: id }))];
+}

@@ -1,0 +1,67 @@
+import { createColumnHelper } from "@tanstack/react-table";
+import { DataTable } from "@/components/data-table";
+import { GroupLink } from "@/components/group-link";
+import type { UsageRow } from "@/lib/insights";
+import { TopicLink } from "./topic-link";
+
+const column = createColumnHelper<UsageRow>();
+
+const gib = (value: number | null) =>
+  value === null ? <span className="ps-muted">not known</span> : <span>{value.toPrecision(3)}</span>;
+
+const figure = (id: "gib_hours" | "gib_in" | "gib_out", header: string, hideBelow?: "sm" | "md") =>
+  column.accessor((row) => row[id] ?? -1, {
+    id,
+    header,
+    meta: { align: "right", hideBelow },
+    // A group holds and writes nothing: that is no gap in what is known.
+    cell: ({ row: { original: row } }) =>
+      row[id] === null && row.group !== null && id !== "gib_out" ? <span className="ps-muted">–</span> : gib(row[id]),
+  });
+
+/** What topics and groups used, and what it costs; without a price book nothing is said of cost. */
+export function UsageTable({ rows, clusterId }: { rows: UsageRow[]; clusterId: string }) {
+  const columns = [
+    column.accessor("topic", {
+      header: "Topic",
+      cell: ({ getValue }) => <TopicLink clusterId={clusterId} topic={getValue()} />,
+    }),
+    column.accessor((row) => row.group ?? "", {
+      id: "group",
+      header: "Read by",
+      cell: ({ row }) =>
+        row.original.group === null ? (
+          <span className="ps-muted">the topic itself</span>
+        ) : (
+          <GroupLink clusterId={clusterId} group={row.original.group} />
+        ),
+    }),
+    figure("gib_hours", "GiB·h, all copies", "sm"),
+    figure("gib_in", "GiB in", "sm"),
+    figure("gib_out", "GiB out", "sm"),
+    column.accessor((row) => (row.cost === null ? -1 : Number(row.cost)), {
+      id: "cost",
+      header: "Cost",
+      meta: { align: "right" },
+      cell: ({ row: { original: row } }) =>
+        row.cost === null ? (
+          <span className="ps-muted">not known</span>
+        ) : (
+          <span title={row.cost}>
+            {Number(row.cost).toFixed(2)} {row.currency}
+          </span>
+        ),
+    }),
+    column.accessor("hours", { header: "Hours seen", meta: { align: "right", hideBelow: "md" } }),
+  ];
+  return (
+    <DataTable
+      rows={rows}
+      columns={columns}
+      rowId={(row) => `${row.topic} ${row.group ?? ""}`}
+      label="Usage"
+      defaultSort="-gib_hours"
+      pageSize={20}
+    />
+  );
+}

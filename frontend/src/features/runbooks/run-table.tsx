@@ -1,0 +1,64 @@
+import { Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { RelTime } from "@/components/rel-time";
+import type { RunbookRun } from "@/lib/types";
+import { useOverview } from "@/lib/use-clusters";
+import { RunState } from "./outcome";
+
+const column = createColumnHelper<RunbookRun>();
+
+/** "demo, group billing": what a run is about, in words. */
+export function aboutText(run: Pick<RunbookRun, "cluster_id" | "context">, clusters: Map<string, string>): string {
+  const of = run.cluster_id ? [clusters.get(run.cluster_id) ?? run.cluster_id] : [];
+  const named = Object.entries(run.context)
+    .filter(([name]) => name !== "alert")
+    .map(([name, value]) => `${name} ${String(value)}`);
+  return [...of, ...named].join(", ") || "the tenant";
+}
+
+export function useClusterNames(): Map<string, string> {
+  const found = useOverview().data?.parts.clusters.data ?? [];
+  return new Map(found.map((cluster) => [cluster.id, cluster.name]));
+}
+
+/** Runs of runbooks, the newest first. */
+export function RunTable({ runs, ofRunbook = false }: { runs: RunbookRun[]; ofRunbook?: boolean }) {
+  const clusters = useClusterNames();
+  const columns = [
+    column.accessor("created_at", {
+      header: "Begun",
+      cell: ({ row: { original: run } }) => (
+        <Link
+          to="/runbooks/$runbookId"
+          params={{ runbookId: run.runbook }}
+          search={{ run: run.id }}
+          className="ps-link"
+        >
+          <RelTime at={run.created_at} />
+        </Link>
+      ),
+    }),
+    ...(ofRunbook ? [] : [column.accessor("runbook", { header: "Runbook" })]),
+    column.accessor((run) => aboutText(run, clusters), { id: "about", header: "About", meta: { hideBelow: "sm" } }),
+    column.accessor("state", { header: "State", cell: ({ getValue }) => <RunState state={getValue()} /> }),
+    column.accessor("created_by", {
+      header: "By",
+      meta: { hideBelow: "sm" },
+      cell: ({ getValue }) => <span className="ps-mono">{getValue()}</span>,
+    }),
+    column.accessor("note", { header: "Note", meta: { hideBelow: "md" } }),
+  ];
+  return (
+    <DataTable
+      rows={runs}
+      columns={columns}
+      rowId={(run) => run.id}
+      label="Runs"
+      defaultSort="-created_at"
+      pageSize={10}
+      empty={<Empty title="Nobody has followed it yet">A run records each check, each plan and how it came out.</Empty>}
+    />
+  );
+}

@@ -1,0 +1,174 @@
+import { Button, Group } from "@mantine/core";
+import { IconFlagCheck } from "@tabler/icons-react";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { Card, Lines } from "@/components/card";
+import { ListView } from "@/components/list-view";
+import { Notice } from "@/components/notice";
+import { PageHeader } from "@/components/page-header";
+import { ProblemPanel } from "@/components/problem-panel";
+import { Refused } from "@/components/refused";
+import { RelTime } from "@/components/rel-time";
+import { Status } from "@/components/status";
+import { isRefusal } from "@/lib/problem";
+import { useRun, useRunbook, useRuns } from "@/lib/runbooks";
+import { useSession } from "@/lib/session";
+import type { Runbook, RunbookRunDetail } from "@/lib/types";
+import { Document } from "./document";
+import { EndRun } from "./end-run";
+import { RunState } from "./outcome";
+import { Entries } from "./entries";
+import { aboutText, RunTable, useClusterNames } from "./run-table";
+import { StartRun } from "./start-run";
+import { Verified } from "./verified";
+
+const route = getRouteApi("/app/runbooks/$runbookId");
+
+const SEVERITIES: Record<Runbook["severity"], ["bad" | "warn" | "muted", string]> = {
+  page: ["bad", "Page somebody"],
+  ticket: ["warn", "Make a ticket"],
+  none: ["muted", "For planned work"],
+};
+
+export function RunbookPage() {
+  const { runbookId } = route.useParams();
+  const search = route.useSearch();
+  const query = useRunbook(runbookId);
+  const run = useRun(search.run);
+  const runbook = query.data;
+  // A run of another runbook is not followed by this one.
+  const followed = run.data?.runbook === runbookId ? run.data : undefined;
+  if (isRefusal(query)) return <Refused error={query.error} />;
+  return (
+    <>
+      <PageHeader
+        title={runbook?.title ?? runbookId}
+        mark={runbook && <Status tone={SEVERITIES[runbook.severity][0]} label={SEVERITIES[runbook.severity][1]} />}
+        sub={runbook && <Facts runbook={runbook} />}
+      />
+      <div className="ps-stack">
+        {search.run === undefined ? (
+          runbook && <Begin runbook={runbook} />
+        ) : (
+          <RunHead id={search.run} query={run} followed={followed} />
+        )}
+        {runbook ? (
+          <Document runbook={runbook} run={followed} />
+        ) : query.isError ? (
+          <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />
+        ) : (
+          <Card>
+            <Lines rows={8} />
+          </Card>
+        )}
+        {followed && runbook && <Entries run={followed} runbook={runbook} />}
+        {search.run === undefined && <Before runbookId={runbookId} />}
+      </div>
+    </>
+  );
+}
+
+function Facts({ runbook }: { runbook: Runbook }) {
+  return (
+    <>
+      about {runbook.est_minutes} min · owner {runbook.owner} · verified <Verified runbook={runbook} />
+      {runbook.alerts.length > 0 && (
+        <>
+          {" · "}
+          <span className="ps-mono">{runbook.alerts.join(", ")}</span>
+        </>
+      )}
+    </>
+  );
+}
+
+function Begin({ runbook }: { runbook: Runbook }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: session } = useSession();
+  if (session?.can_write !== true)
+    return (
+      <Notice tone="info">Following a runbook needs a role that changes things; its text is for everybody.</Notice>
+    );
+  return (
+    <StartRun
+      runbook={runbook}
+      alertId={search.alert}
+      given={search}
+      onStarted={(run) => void navigate({ search: { run: run.id, alert: search.alert } })}
+    />
+  );
+}
+
+interface RunHeadProps {
+  id: string;
+  query: ReturnType<typeof useRun>;
+  followed: RunbookRunDetail | undefined;
+}
+
+/** The run that is followed: about what, since when, by whom, and how it ended. */
+function RunHead({ id, query, followed }: RunHeadProps) {
+  const clusters = useClusterNames();
+  const { data: session } = useSession();
+  const [ending, setEnding] = useState(false);
+  if (query.isPending) return <Lines rows={1} />;
+  if (!followed)
+    return query.isError ? (
+      <ProblemPanel error={query.error} onRetry={isRefusal(query) ? undefined : () => void query.refetch()} />
+    ) : (
+      <Notice tone="warn">The run {id} follows another runbook.</Notice>
+    );
+  const alertId = followed.context.alert;
+  return (
+    <Card
+      title={
+        <>
+          Run about {aboutText(followed, clusters)} <RunState state={followed.state} />
+        </>
+      }
+      aside={
+        followed.state === "open" &&
+        session?.can_write && (
+          <Button leftSection={<IconFlagCheck size={15} />} onClick={() => setEnding(true)}>
+            End the run
+          </Button>
+        )
+      }
+      padded
+    >
+      {query.isError && <Notice tone="warn">Shown as it was: it could not be read again.</Notice>}
+      <Group gap="md" style={{ fontSize: "0.8125rem" }}>
+        <span>
+          begun <RelTime at={followed.created_at} /> by <span className="ps-mono">{followed.created_by}</span>
+        </span>
+        {typeof alertId === "string" && (
+          <Link to="/alerts/$alertId" params={{ alertId }} className="ps-link">
+            The alert: acknowledge or silence it
+          </Link>
+        )}
+        {followed.ended_at && (
+          <span>
+            ended <RelTime at={followed.ended_at} />
+            {followed.ended_by && (
+              <>
+                {" "}
+                by <span className="ps-mono">{followed.ended_by}</span>
+              </>
+            )}
+          </span>
+        )}
+        {followed.note && <span>“{followed.note}”</span>}
+      </Group>
+      {ending && <EndRun run={followed} onClose={() => setEnding(false)} />}
+    </Card>
+  );
+}
+
+function Before({ runbookId }: { runbookId: string }) {
+  const runs = useRuns({ runbook: runbookId });
+  return (
+    <Card title="Runs of this runbook">
+      <ListView query={runs}>{(rows) => <RunTable runs={rows} ofRunbook />}</ListView>
+    </Card>
+  );
+}

@@ -1,0 +1,105 @@
+import { IconBook2 } from "@tabler/icons-react";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { Card } from "@/components/card";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { ListView } from "@/components/list-view";
+import { PageHeader } from "@/components/page-header";
+import { SearchBox } from "@/components/search-box";
+import { useRunbooks, useRuns } from "@/lib/runbooks";
+import type { RunbookRow } from "@/lib/types";
+import { RunTable } from "./run-table";
+import { Verified } from "./verified";
+
+const route = getRouteApi("/app/runbooks");
+const column = createColumnHelper<RunbookRow>();
+
+const HELP = ["text only", "checks that run", "checks that run, acts that are plans", "runs by itself"];
+
+const columns = [
+  column.accessor("title", {
+    header: "Runbook",
+    cell: ({ row: { original: row } }) => (
+      <div className="ps-wide-cell" style={{ padding: "3px 0" }}>
+        <Link to="/runbooks/$runbookId" params={{ runbookId: row.id }} className="ps-link">
+          {row.title}
+        </Link>
+        <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
+          {HELP[row.automation]}
+        </div>
+      </div>
+    ),
+  }),
+  column.accessor((row) => row.alerts.join(", "), {
+    id: "alerts",
+    header: "Alerts that lead here",
+    enableSorting: false,
+    meta: { hideBelow: "sm" },
+    cell: ({ getValue }) => <span className="ps-mono ps-muted">{getValue() || "–"}</span>,
+  }),
+  column.accessor("est_minutes", {
+    header: "Takes about",
+    meta: { align: "right" },
+    cell: ({ getValue }) => `${getValue()} min`,
+  }),
+  column.accessor("owner", { header: "Owner", meta: { hideBelow: "md" } }),
+  column.accessor((row) => row.last_verified ?? "", {
+    id: "verified",
+    header: "Verified",
+    meta: { hideBelow: "sm" },
+    cell: ({ row }) => <Verified runbook={row.original} />,
+  }),
+];
+
+const matches = (row: RunbookRow, needle: string): boolean =>
+  `${row.id} ${row.title} ${row.alerts.join(" ")} ${row.owner}`.toLowerCase().includes(needle);
+
+/** Every runbook, and who followed one lately. */
+export function RunbooksPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useRunbooks();
+  const runs = useRuns({});
+  const needle = search.q?.toLowerCase() ?? "";
+  return (
+    <>
+      <PageHeader
+        title="Runbooks"
+        sub="What to do when: checks that only read, what follows from them, and acts that are plans to confirm."
+      />
+      <div className="ps-stack">
+        <Card>
+          <div className="ps-toolbar">
+            <SearchBox
+              value={search.q ?? ""}
+              label="Search runbooks"
+              onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true })}
+            />
+          </div>
+          <ListView query={query}>
+            {(rows) => (
+              <DataTable
+                rows={rows.filter((row) => matches(row, needle))}
+                columns={columns}
+                rowId={(row) => row.id}
+                label="Runbooks"
+                defaultSort="title"
+                view={search}
+                onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+                empty={
+                  <Empty icon={<IconBook2 size={20} />} title="No runbook matches">
+                    Change the search above.
+                  </Empty>
+                }
+              />
+            )}
+          </ListView>
+        </Card>
+        <Card title="Latest runs">
+          <ListView query={runs}>{(rows) => <RunTable runs={rows} />}</ListView>
+        </Card>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { Button } from "@mantine/core";
+import { IconArrowBackUp } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { Card } from "@/components/card";
+import { Notice } from "@/components/notice";
+import { RelTime } from "@/components/rel-time";
+import { Status } from "@/components/status";
+import { formatRetention } from "@/lib/format";
+import type { TopicLease } from "@/lib/types";
+
+interface LeaseCardProps {
+  lease: TopicLease;
+  /** Plans its end, of this lease and no later one; null for those who may not. */
+  onRestore?: (operationId: string) => void;
+  onExtend?: () => void;
+}
+
+/** A longer retention that ends by itself: until when, and what it was before. */
+export function LeaseCard({ lease, onRestore, onExtend }: LeaseCardProps) {
+  const isEnding = lease.state === "restoring";
+  return (
+    <Card
+      title="Records are kept longer for a time"
+      aside={
+        isEnding ? (
+          <Status tone="run" label="Being put back" pulse />
+        ) : (
+          <>
+            {onExtend && (
+              <Button variant="default" onClick={onExtend}>
+                Extend
+              </Button>
+            )}
+            {onRestore && (
+              <Button
+                variant="default"
+                leftSection={<IconArrowBackUp size={15} />}
+                onClick={() => onRestore(lease.operation_id)}
+              >
+                Put it back now
+              </Button>
+            )}
+          </>
+        )
+      }
+      padded
+    >
+      {lease.problem && (
+        <div style={{ marginBottom: 12 }}>
+          <Notice tone="warn" title="Its end is tried again">
+            {lease.problem}
+          </Notice>
+        </div>
+      )}
+      <dl className="ps-kv">
+        <dt>kept for</dt>
+        <dd>{formatRetention(lease.to_ms)}</dd>
+        <dt>before</dt>
+        <dd>{formatRetention(lease.from_ms)}</dd>
+        <dt>until</dt>
+        <dd>
+          <RelTime at={lease.until} />
+          <span className="ps-muted">, then it goes back by itself</span>
+        </dd>
+        <dt>begun by</dt>
+        <dd>
+          <Link to="/operations/$operationId" params={{ operationId: lease.operation_id }} className="ps-link ps-mono">
+            {lease.operation_id}
+          </Link>
+        </dd>
+      </dl>
+    </Card>
+  );
+}

@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { fileAddress, pointsOf } from "./insights";
+
+const row = (ts: string, value: number | null) => ({ ts, value });
+
+it("orders points by time and leaves a gap where periods are missing", () => {
+  const rows = [row("2026-11-21T04:00:00Z", 4), row("2026-11-21T00:00:00Z", 1), row("2026-11-21T01:00:00Z", null)];
+  const at = (text: string) => Date.parse(text);
+  expect(pointsOf(rows, 3600, (one) => one.value)).toEqual([
+    [at("2026-11-21T00:00:00Z"), 1],
+    [at("2026-11-21T01:00:00Z"), null],
+    [at("2026-11-21T02:00:00Z"), null],
+    [at("2026-11-21T04:00:00Z"), 4],
+  ]);
+});
+
+it("names an answer as a file, whatever the topic is called", () => {
+  expect(fileAddress("/a/{cluster_id}/{topic}", { cluster_id: "c1", topic: "a/b" }, "csv")).toBe(
+    "/a/c1/a%2Fb?format=csv",
+  );
+});

@@ -1,0 +1,184 @@
+/** Analyses and rollups over hours and days: what the REST API works out of Spark's results. */
+import { useQuery } from "@tanstack/react-query";
+import type { components } from "@/generated/api";
+import { filled } from "./addresses";
+import { api } from "./api-client";
+
+/** Runs take minutes and rollups are made by the hour, ms. */
+const REFRESH_MS = 60_000;
+const DAY_MS = 24 * 3600 * 1000;
+
+type Schemas = components["schemas"];
+export type WhatIfRow = Schemas["RetentionWhatIfRow"];
+export type WhatIfGroup = Schemas["RetentionWhatIfGroupsRow"];
+export type UsageRow = Schemas["UsageRow"];
+export type ObjectiveRow = Schemas["LagObjectivesRow"];
+export type UnusedRow = Schemas["UnusedTopicsRow"];
+export type ForecastRow = Schemas["DiskForecastRow"];
+export type HotRow = Schemas["HotPartitionsRow"];
+export type GroupRollup = Schemas["GroupRollup"];
+export type SilentRow = Schemas["SilentProducersRow"];
+
+/** What every answer says of itself: how old, how much of the range was seen, whether all rows are there. */
+export interface Told<Row> {
+  as_of: string | null;
+  complete: boolean;
+  formula_version: number;
+  from?: string | null;
+  to?: string | null;
+  seen_share?: number | null;
+  data: Row[];
+}
+
+const options = { refetchInterval: REFRESH_MS, staleTime: REFRESH_MS / 2 } as const;
+const key = (clusterId: string, ...rest: unknown[]) => ["analytics", clusterId, "insight", ...rest];
+
+export const useWhatIf = (clusterId: string, topic: string, retentionS: number | undefined) =>
+  useQuery({
+    queryKey: key(clusterId, "what-if", topic, retentionS),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if", {
+        blanks: { cluster_id: clusterId, topic },
+        query: { retention_s: retentionS },
+        signal,
+      }),
+    ...options,
+  });
+export const useWhatIfGroups = (clusterId: string, topic: string, retentionS: number | undefined) =>
+  useQuery({
+    queryKey: key(clusterId, "what-if-groups", topic, retentionS),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if/groups", {
+        blanks: { cluster_id: clusterId, topic },
+        query: { retention_s: retentionS },
+        signal,
+      }),
+    ...options,
+  });
+export const useUsage = (clusterId: string, days: number) =>
+  useQuery({
+    queryKey: key(clusterId, "usage", days),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/usage", {
+        blanks: { cluster_id: clusterId },
+        query: { from: new Date(Date.now() - days * DAY_MS).toISOString() },
+        signal,
+      }),
+    ...options,
+  });
+export const useObjectives = (clusterId: string, group: string) =>
+  useQuery({
+    queryKey: key(clusterId, "objectives", group),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/lag-objectives", {
+        blanks: { cluster_id: clusterId },
+        query: { group },
+        signal,
+      }),
+    ...options,
+  });
+export const useUnused = (clusterId: string) =>
+  useQuery({
+    queryKey: key(clusterId, "unused"),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/unused-topics", { blanks: { cluster_id: clusterId }, signal }),
+    ...options,
+  });
+export const useForecast = (clusterId: string, capacityBytes: number | undefined) =>
+  useQuery({
+    queryKey: key(clusterId, "forecast", capacityBytes),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/disk-forecast", {
+        blanks: { cluster_id: clusterId },
+        query: { capacity_bytes: capacityBytes },
+        signal,
+      }),
+    ...options,
+  });
+export const useHot = (clusterId: string) =>
+  useQuery({
+    queryKey: key(clusterId, "hot"),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/hot-partitions", { blanks: { cluster_id: clusterId }, signal }),
+    ...options,
+  });
+export const useSilent = (clusterId: string) =>
+  useQuery({
+    queryKey: key(clusterId, "silent"),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/silent-producers", {
+        blanks: { cluster_id: clusterId },
+        signal,
+      }),
+    ...options,
+  });
+
+/** How far back rollups are shown, by the period that suits it. */
+export const SPANS = {
+  "2d": { days: 2, period: "hour" },
+  "14d": { days: 14, period: "hour" },
+  "90d": { days: 90, period: "day" },
+  "400d": { days: 400, period: "day" },
+} as const;
+export type Span = keyof typeof SPANS;
+
+const since = (span: Span) => ({
+  period: SPANS[span].period,
+  from: new Date(Date.now() - SPANS[span].days * DAY_MS).toISOString(),
+});
+
+export const useClusterRollups = (clusterId: string, span: Span) =>
+  useQuery({
+    queryKey: key(clusterId, "rollup", span),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/rollups/cluster", {
+        blanks: { cluster_id: clusterId },
+        query: since(span),
+        signal,
+      }),
+    ...options,
+  });
+export const useTopicRollups = (clusterId: string, topic: string, span: Span) =>
+  useQuery({
+    queryKey: key(clusterId, "rollup-topic", topic, span),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/rollups/topics", {
+        blanks: { cluster_id: clusterId },
+        query: { topic, ...since(span) },
+        signal,
+      }),
+    ...options,
+  });
+export const useGroupRollups = (clusterId: string, group: string, span: Span) =>
+  useQuery({
+    queryKey: key(clusterId, "rollup-group", group, span),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/rollups/groups", {
+        blanks: { cluster_id: clusterId },
+        query: { group, ...since(span) },
+        signal,
+      }),
+    ...options,
+  });
+
+/** Points of one column over time. Where a period is missing there is a gap, not a line across it. */
+export function pointsOf<Row extends { ts: string }>(
+  rows: readonly Row[],
+  periodS: number,
+  value: (row: Row) => number | null,
+): [number, number | null][] {
+  const points: [number, number | null][] = [];
+  let before: number | undefined;
+  for (const row of rows.toSorted((left, right) => Date.parse(left.ts) - Date.parse(right.ts))) {
+    const at = Date.parse(row.ts);
+    if (before !== undefined && at - before > periodS * 1500) points.push([before + periodS * 1000, null]);
+    points.push([at, value(row)]);
+    before = at;
+  }
+  return points;
+}
+
+/** The address of an answer as a file, to be opened with the session. */
+export function fileAddress(address: string, blanks: Record<string, string>, format: "csv" | "parquet"): string {
+  return `${filled(address, blanks)}?format=${format}`;
+}

@@ -100,6 +100,9 @@ CASES = {
     "PenstockSlowOperationsWait": one(OLDEST, 601, 600, 'queue="operations.slow"'),
     "PenstockQueueAge": one("penstock_queue_age_seconds", 31, 30, 'queue="celery"'),
     "PenstockOutboxAge": one("penstock_outbox_age_seconds", 31, 30),
+    "PenstockNotificationsWait": one(
+        "penstock_oldest_due_delivery_seconds", 601, 600, 'kind="email"'
+    ),
     "PenstockSweepLag": one("penstock_sweep_lag_seconds", 31, 30),
     "PenstockMetricsSourceDown": one("penstock_metrics_source_up", 0, 1, 'source="redis"'),
     "PenstockLeaseLosses": one("penstock_leases_lost_total", 0.5, 0.2, of=rising),
@@ -118,6 +121,7 @@ CASES = {
     "PenstockPasswordOverlapOverdue": one(
         "penstock_password_overlaps_overdue", 1, 0, 'state="held"'
     ),
+    "PenstockRetentionLeaseOverdue": one("penstock_retention_leases_overdue", 1, 0),
     "PenstockBrokerPageAway": one("up", 0, 1, BROKER),
     "PenstockNoActiveController": brokers(f"{CONTROLLER}_activecontrollercount", (0, 0), (0, 1)),
     "PenstockManyControllers": brokers(f"{CONTROLLER}_activecontrollercount", (1, 1), (0, 1)),

@@ -44,11 +44,11 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-conformance conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
+.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-spark-cluster test-conformance conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
 test: ## Everything that is fast enough for every change (half an hour on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh
-test-all: test test-faults test-e2e ## Also the faults and the browser tests that take long
+test-all: test test-faults test-e2e test-spark-cluster ## Also the faults and the browser tests that take long
 lint: ## Format check and ruff
 	@$(PY) -m ruff format --check . && $(PY) -m ruff check .
 types: ## mypy, strict
@@ -57,7 +57,7 @@ imports: ## Import contracts: which package may import which
 	@.venv/bin/lint-imports
 # With the hash seed of `make simulate`, so that a simulated seed does the same here and there.
 test-unit: ## Unit, property and architecture tests
-	@PYTHONHASHSEED=0 $(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not e2e and not postgres"
+	@PYTHONHASHSEED=0 $(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not spark_cluster and not e2e and not postgres"
 # These wait more than they work: files side by side, the longest first.
 test-integration: ## Cluster, conformance and Spark tests, three files at a time
 	@$(PY) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder \
@@ -73,6 +73,9 @@ test-postgres: ## The control plane's tests on PostgreSQL
 	@tests/run_on_postgres.sh
 test-spark: ## Spark transforms and jobs on a real local session
 	@$(PY) -m pytest -q -m "spark and not e2e"
+test-spark-cluster: ## A run on a standalone Spark cluster of two workers, one of which is killed meanwhile
+	@deploy/local/setup.sh test
+	@$(PY) -m pytest -q -s -n 0 -m spark_cluster tests/spark_cluster
 test-conformance: ## Clients that others wrote, against a live cluster
 	@$(PY) -m pytest -q -m conformance
 conformance: ## All conformance tests, then every client through one contract; writes dataplane/CLIENTS.md, CLIENTS=kafkajs,…

@@ -43,9 +43,10 @@ def test_every_client_of_the_library_is_given_the_policy():
 
 
 def test_the_gateway_resolves_and_connects_in_one_place():
+    """Notifications too: what they send goes over a connection that it made."""
     found = {
         name(path)
-        for path in tracked("controlplane/gateway/*.py")
+        for path in tracked("controlplane/gateway/*.py", "controlplane/notifications/**.py")
         for called, _ in calls(path)
         if called.rpartition(".")[2] in CONNECTING
     }

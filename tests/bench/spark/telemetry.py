@@ -1,25 +1,41 @@
-"""Bronze files of a synthetic cluster: topics that grow, groups that read them, a slice every 10 s."""
+"""Bronze of a synthetic cluster: topics that grow, groups that read them, a slice every 10 s."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
+from pyspark.sql import functions as F
 
+from spark_analytics import schemas
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
+from spark_analytics.io.tables import BRONZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from spark_analytics.io.lake import Lake
 
 CLUSTER = "kc_bench"
 TOPIC_PARTITIONS = 100
 STEP_MS = int(SAMPLE_INTERVAL_S * 1000)
 BATCH_S = 300
-"""One run of the ingest: a folder."""
+"""Made at once."""
+
+
+def append(lake: Lake, files: Path) -> None:
+    """What `Telemetry.write` left → bronze, in one commit."""
+    rows = (
+        lake.spark.read.schema(schemas.BRONZE)
+        .parquet(str(files))
+        .withColumn("cluster", F.col("cluster_id"))
+        .withColumn("part", F.col("kind"))
+        .withColumn("sampled_at", F.timestamp_millis("ts_ms"))
+    )
+    rows.writeTo(BRONZE.path).append()
 
 
 class Telemetry:
@@ -37,25 +53,17 @@ class Telemetry:
         self._offset = 0
 
     def write(self, root: Path, from_ms: int, to_ms: int, *, groups_from_ms: int) -> int:
-        """Batches below `root`, topics of [from, to), groups from `groups_from_ms`; the samples."""
+        """Files in `root`, topics of [from, to), groups from `groups_from_ms`; the samples."""
+        root.mkdir(parents=True, exist_ok=True)
         samples = 0
-        for number, start_ms in enumerate(range(from_ms, to_ms, BATCH_S * 1000)):
+        for start_ms in range(from_ms, to_ms, BATCH_S * 1000):
             end_ms = min(start_ms + BATCH_S * 1000, to_ms)
-            day = datetime.fromtimestamp(start_ms / 1000, UTC).strftime("%Y-%m-%d")
-            batch = root / f"cluster={self._cluster_id}" / f"batch={number:010d}"
-            samples += self._part(
-                batch / "part=topic" / f"dt={day}", self._of_topics(start_ms, end_ms)
-            )
+            name = f"{self._cluster_id}-{start_ms}"
+            samples += _part(root / f"{name}-topic.parquet", self._of_topics(start_ms, end_ms))
             if end_ms > groups_from_ms:
                 rows = self._of_groups(max(start_ms, groups_from_ms), end_ms)
-                samples += self._part(batch / "part=group" / f"dt={day}", rows)
+                samples += _part(root / f"{name}-group.parquet", rows)
         return samples
-
-    def _part(self, folder: Path, rows: Iterator[dict[str, Any]]) -> int:
-        found = list(rows)
-        folder.mkdir(parents=True)
-        parquet.write_table(pa.Table.from_pylist(found, schema=_SCHEMA), folder / "0.parquet")
-        return len(found) * TOPIC_PARTITIONS
 
     def _of_topics(self, from_ms: int, to_ms: int) -> Iterator[dict[str, Any]]:
         for at_ms in range(from_ms, to_ms, STEP_MS):
@@ -104,6 +112,12 @@ class Telemetry:
         seconds = (at_ms - _EPOCH_MS) / 1000
         grown = self._per_s[topic] * (seconds + 120 * np.sin(seconds / 300))
         return grown.astype(np.int64)
+
+
+def _part(file: Path, rows: Iterator[dict[str, Any]]) -> int:
+    found = list(rows)
+    parquet.write_table(pa.Table.from_pylist(found, schema=_SCHEMA), file)
+    return len(found) * TOPIC_PARTITIONS
 
 
 _EPOCH_MS = 1_760_000_000_000 - 40 * 86_400_000

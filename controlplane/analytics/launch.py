@@ -84,6 +84,7 @@ def run_config(
                 hosts=way.hosts,
                 refusal=way.refusal or None,
                 from_ts_ms=run.starts_ms.get(cluster_id),
+                telemetry_topic_id=way.telemetry_topic_id,
             )
             for cluster_id, way in ways.items()
         ),

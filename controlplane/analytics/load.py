@@ -82,6 +82,8 @@ def _load(run: AnalyticsRun, result: RunResult) -> bool:
                 offsets_end=dict(cluster.offsets_end),
                 records_in=cluster.records_in,
                 records_rejected=cluster.records_rejected,
+                records_skipped=cluster.records_skipped,
+                telemetry_recreated=cluster.telemetry_recreated,
                 error=(cluster.error or "")[:400],
             )
         computed = {

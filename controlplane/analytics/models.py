@@ -113,6 +113,8 @@ class RunCluster(models.Model):
     offsets_end = models.JSONField(default=dict)
     records_in = models.BigIntegerField(default=0)
     records_rejected = models.BigIntegerField(default=0)
+    records_skipped = models.BigIntegerField(default=0)
+    telemetry_recreated = models.BooleanField(default=False)
     error = models.CharField(max_length=400, blank=True)
 
     class Meta:

@@ -295,6 +295,8 @@ def run_dict(row: AnalyticsRun) -> dict[str, Any]:
                 "offsets_end": cluster.offsets_end,
                 "records_in": cluster.records_in,
                 "records_rejected": cluster.records_rejected,
+                "records_skipped": cluster.records_skipped,
+                "telemetry_recreated": cluster.telemetry_recreated,
                 "error": cluster.error or None,
             }
             for cluster in clusters

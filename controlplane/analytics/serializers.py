@@ -96,6 +96,12 @@ class RunClusterSerializer(Shape):
     offsets_end = serializers.DictField(child=serializers.IntegerField())
     records_in = serializers.IntegerField()
     records_rejected = serializers.IntegerField()
+    records_skipped = serializers.IntegerField(
+        help_text="Offsets of the telemetry topic since the last run without a record."
+    )
+    telemetry_recreated = serializers.BooleanField(
+        help_text="The telemetry topic is another than the last run's: what that lacked is unknown."
+    )
     error = serializers.CharField(allow_null=True)
 
 

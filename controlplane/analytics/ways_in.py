@@ -23,6 +23,7 @@ from controlplane.gateway.errors import EGRESS_REFUSED, GatewayError, unreachabl
 from controlplane.gateway.oauth import forget_token, token_of
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.probe import split_address
+from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 
 log = logging.getLogger(__name__)
 AT_ONCE = 8
@@ -42,6 +43,7 @@ class WayIn:
         hosts: by name its addresses, for every name by which the cluster is reached.
         token: what logs in where the mechanism is OAUTHBEARER.
         refusal: why a run must not read the cluster; empty where it may.
+        telemetry_topic_id: of the telemetry topic that is there now; None where brokers give none.
     """
 
     spec: ConnectionSpec
@@ -49,6 +51,7 @@ class WayIn:
     hosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     token: str | None = field(default=None, repr=False)
     refusal: str = ""
+    telemetry_topic_id: str | None = None
 
 
 def ways_in(clusters: Iterable[Cluster], *, timeout_s: float = LOOK_S_MAX) -> dict[str, WayIn]:
@@ -74,12 +77,19 @@ def look(spec: ConnectionSpec, gateway: ClusterGateway) -> WayIn:
     """Never raises for what the cluster, its names or its token endpoint do."""
     try:
         brokers = gateway.describe_cluster().brokers
+        topic = gateway.describe_topics([TELEMETRY_TOPIC]).get(TELEMETRY_TOPIC)
         bootstrap, hosts = _resolved(spec)
         for broker in brokers:
             _add(hosts, broker.host, broker.port, spec)
         if not bootstrap:
             raise unreachable("none of its names has an address")
-        return WayIn(spec=spec, bootstrap_servers=bootstrap, hosts=hosts, token=_fresh_token(spec))
+        return WayIn(
+            spec=spec,
+            bootstrap_servers=bootstrap,
+            hosts=hosts,
+            token=_fresh_token(spec),
+            telemetry_topic_id=(topic and topic.topic_id) or None,
+        )
     except GatewayError as error:
         return WayIn(spec=spec, refusal=error.detail or error.code)
 

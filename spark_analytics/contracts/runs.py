@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -30,6 +31,9 @@ PROGRESS_FILE: Final = "progress.jsonl"
 
 CATALOG_SECRETS: Final = "catalog"
 """Beside the ids of clusters in the secrets file, none of which is this word."""
+
+
+_TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Job(StrEnum):
@@ -62,7 +66,8 @@ class ClusterInput:
     happens then, and of each telemetry partition only offsets below the bound count. `hosts` are
     the addresses of every name by which the cluster is reached, by name; None where the run is to
     resolve them itself. `refusal` says why the cluster must not be read. `from_ts_ms` is where its
-    windows begin; None where the run's begin.
+    windows begin; None where the run's begin. `telemetry_topic_id` (KIP-516) tells a telemetry
+    topic from one of the same name before it; None where brokers give no ids.
     """
 
     cluster_id: str
@@ -72,6 +77,12 @@ class ClusterInput:
     hosts: Mapping[str, Sequence[str]] | None = None
     refusal: str | None = None
     from_ts_ms: int | None = None
+    telemetry_topic_id: str | None = None
+
+    def __post_init__(self) -> None:
+        # It names a folder.
+        if self.telemetry_topic_id and not _TOPIC_ID.fullmatch(self.telemetry_topic_id):
+            raise ContractError(f"{self.cluster_id}: telemetry_topic_id is no topic id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +182,19 @@ class ClusterResult:
 
     `records_in` and `records_rejected` are those that this run was the first to see;
     `offsets_end` bounds everything that it saw. `from_ts_ms` is that of its input.
+
+    `records_skipped` are offsets of the telemetry topic between those seen before and these that no
+    record was read at: retention took them first, or they are on a file in quarantine.
+    `telemetry_recreated` says that the topic is another one than the last run's: how many records
+    of the old one were not read is unknown.
     """
 
     cluster_id: str
     offsets_end: Mapping[str, int] = field(default_factory=dict)
     records_in: int = 0
     records_rejected: int = 0
+    records_skipped: int = 0
+    telemetry_recreated: bool = False
     error: str | None = None
     from_ts_ms: int | None = None
 

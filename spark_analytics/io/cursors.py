@@ -23,12 +23,13 @@ PROPERTY: Final = "penstock.absorbed"
 class Cursor:
     """Silver holds all of bronze up to `snapshot` that a run from `from_ms` on asks for.
 
-    `ends` are the ends of the telemetry partitions by then, exclusive.
+    `ends` are the ends of the telemetry partitions by then, exclusive, in the topic `topic_id`.
     """
 
     snapshot: int
     from_ms: int
     ends: Mapping[str, int] = field(default_factory=dict)
+    topic_id: str | None = None
 
 
 def read(lake: Lake) -> dict[str, Cursor]:

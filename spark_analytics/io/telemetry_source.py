@@ -72,7 +72,7 @@ def ingest(
         .writeStream.format("iceberg")
         .outputMode("append")
         .trigger(availableNow=True)
-        .option("checkpointLocation", f"{lake.streams()}/{cluster.cluster_id}")
+        .option("checkpointLocation", _checkpoint(lake, cluster))
         .toTable(BRONZE.path)
     )
     try:
@@ -80,6 +80,30 @@ def ingest(
             raise TimeoutError(f"telemetry was not read within {timeout_s:.0f} s")
     finally:
         query.stop()
+    _forget_others(lake, cluster)
+
+
+def _checkpoint(lake: Lake, cluster: ClusterInput) -> str:
+    """Of each topic id its own: offsets of a topic say nothing of the one that is made after it.
+
+    With the old one's, a run would wait without a word until the new topic has come as far.
+    """
+    return f"{lake.streams()}/{_checkpoint_name(cluster)}"
+
+
+def _checkpoint_name(cluster: ClusterInput) -> str:
+    topic_id = cluster.telemetry_topic_id
+    return f"{cluster.cluster_id}.{topic_id}" if topic_id else cluster.cluster_id
+
+
+def _forget_others(lake: Lake, cluster: ClusterInput) -> None:
+    """A batch that a topic left unfinished is never finished when the topic is gone, and what
+    waits for that, the expiry of snapshots, would wait for ever.
+    """
+    mine, streams = _checkpoint_name(cluster), lake.streams()
+    for name in lake.children(streams):
+        if name != mine and name.partition(".")[0] == cluster.cluster_id:
+            lake.delete(f"{streams}/{name}")
 
 
 def _require_a_listener(cluster: ClusterInput) -> None:

@@ -63,7 +63,7 @@ def absorb(
             found[cluster.cluster_id] = _nothing(known, cluster)
     for since, together in alike.items():
         for step in history.steps(lake, since):
-            taken = _take(lake, config, step, together)
+            taken = _take(lake, config, step, together, found)
             for cluster in together:
                 key = cluster.cluster_id
                 found[key] = _added(found[key], taken.get(key))
@@ -71,6 +71,7 @@ def absorb(
                     snapshot=step.end,
                     from_ms=_from_ms(known.get(key), config, cluster),
                     ends=found[key].offsets_end,
+                    topic_id=_topic_id(known.get(key), cluster),
                 )
             cursors.write(lake, known)
     return found
@@ -88,10 +89,19 @@ def _from_ms(cursor: Cursor | None, config: RunConfig, cluster: ClusterInput) ->
     return start if cursor is None else min(start, cursor.from_ms)
 
 
+def _topic_id(cursor: Cursor | None, cluster: ClusterInput) -> str | None:
+    return cluster.telemetry_topic_id or (None if cursor is None else cursor.topic_id)
+
+
 def _nothing(known: Mapping[str, Cursor], cluster: ClusterInput) -> ClusterResult:
+    """The offsets of a topic that is not there any more say nothing of the one that is."""
     cursor = known.get(cluster.cluster_id)
+    seen = None if cursor is None else cursor.topic_id
+    is_another = seen is not None and _topic_id(cursor, cluster) != seen
     return ClusterResult(
-        cluster_id=cluster.cluster_id, offsets_end={} if cursor is None else cursor.ends
+        cluster_id=cluster.cluster_id,
+        offsets_end={} if cursor is None or is_another else cursor.ends,
+        telemetry_recreated=is_another,
     )
 
 
@@ -106,13 +116,18 @@ def _added(before: ClusterResult, taken: ClusterResult | None) -> ClusterResult:
         offsets_end=ends,
         records_in=before.records_in + taken.records_in,
         records_rejected=before.records_rejected + taken.records_rejected,
+        records_skipped=before.records_skipped + taken.records_skipped,
     )
 
 
 def _take(
-    lake: Lake, config: RunConfig, step: Step, clusters: Sequence[ClusterInput]
+    lake: Lake,
+    config: RunConfig,
+    step: Step,
+    clusters: Sequence[ClusterInput],
+    before: Mapping[str, ClusterResult],
 ) -> dict[str, ClusterResult]:
-    """Absorb one step; what it held of each cluster."""
+    """Absorb one step; what it held of each cluster after what was found `before`."""
     if step.records == 0:
         return {}
     mine = F.col("cluster").isin([cluster.cluster_id for cluster in clusters])
@@ -122,7 +137,8 @@ def _take(
         rows = rows.filter(bronze_days(config))
         topics_from = start_ms(config) - topics_back_ms(config.rules)
         groups_from = start_ms(config) - groups_back_ms(config.rules)
-    taken = intake(rows, clusters)
+    ends = {key: result.offsets_end for key, result in before.items()}
+    taken = intake(rows, clusters, ends)
     if any(result.records_in for result in taken.values()):
         width = Rules().window_s
         topics = topic_snapshots(lakes.sampled(rows, KIND_TOPIC, topics_from, None), width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
@@ -10,21 +11,34 @@ from spark_analytics.contracts.runs import ClusterResult
 from spark_analytics.transforms.telemetry import REJECTED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, Row
 
     from spark_analytics.contracts.runs import ClusterInput
 
 
-def intake(bronze: DataFrame, clusters: Sequence[ClusterInput]) -> dict[str, ClusterResult]:
-    """Records in these rows, accepted and rejected, and the end of each telemetry partition."""
+def intake(
+    bronze: DataFrame,
+    clusters: Sequence[ClusterInput],
+    ends: Mapping[str, Mapping[str, int]] | None = None,
+) -> dict[str, ClusterResult]:
+    """Records in these rows, accepted and rejected, and the end of each telemetry partition.
+
+    With `ends`, of each cluster those that earlier runs came to, also how many offsets after them
+    have no record.
+    """
+    before = _ends_before(ends or {})
     per_partition = (
-        bronze.groupBy("cluster", "kafka_partition")
+        bronze.withColumn("before", before)
+        .groupBy("cluster", "kafka_partition")
         .agg(
             (F.max("kafka_offset") + 1).alias("offset_end"),
             F.count(F.lit(1)).alias("records"),
             F.count_if(F.col("part") == REJECTED).alias("rejected"),
+            F.max("before").alias("before"),
+            F.min(F.when(_is_new(), F.col("kafka_offset"))).alias("first_new"),
+            F.count_if(_is_new()).alias("new"),
         )
         .collect()
     )
@@ -36,5 +50,31 @@ def intake(bronze: DataFrame, clusters: Sequence[ClusterInput]) -> dict[str, Clu
             offsets_end={str(row["kafka_partition"]): row["offset_end"] for row in mine},
             records_in=sum(row["records"] - row["rejected"] for row in mine),
             records_rejected=sum(row["rejected"] for row in mine),
+            records_skipped=sum(_skipped(row) for row in mine),
         )
     return found
+
+
+def _ends_before(ends: Mapping[str, Mapping[str, int]]) -> Column:
+    """The end that is known of a row's telemetry partition; NULL where none is."""
+    known = {f"{c}/{p}": end for c, of_one in ends.items() for p, end in of_one.items()}
+    if not known:
+        return F.lit(None).cast("long")
+    pairs = chain.from_iterable((F.lit(key), F.lit(end).cast("long")) for key, end in known.items())
+    return F.try_element_at(
+        F.create_map(*pairs), F.concat_ws("/", "cluster", F.col("kafka_partition").cast("string"))
+    )
+
+
+def _is_new() -> Column:
+    return F.col("before").isNull() | (F.col("kafka_offset") >= F.col("before"))
+
+
+def _skipped(row: Row) -> int:
+    """Of a partition that is seen for the first time, the offsets before its first record are not
+    missed: a topic that has been there for longer begins somewhere.
+    """
+    if not row["new"]:
+        return 0
+    begin = row["first_new"] if row["before"] is None else row["before"]
+    return max(0, int(row["offset_end"] - begin - row["new"]))

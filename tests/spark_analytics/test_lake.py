@@ -155,6 +155,53 @@ def test_a_backlog_is_absorbed_in_steps_and_twice_is_once(spark, tmp_path, monke
     assert lake.read(SILVER_TOPIC).collect() == [once]
 
 
+def test_offsets_without_a_record_are_counted_once(spark, tmp_path):
+    lake = lake_in(spark, tmp_path)
+    config = config_of(lake, "kc_a", "kc_b")
+
+    def taken():
+        found = absorb.absorb(lake, config, config.clusters)
+        return {key: (one.records_in, one.records_skipped) for key, one in found.items()}
+
+    # What was there before the first run is not missed, a hole in what it reads is.
+    for offset in (50, 51, 54):
+        appended(lake, offset)
+    appended(lake, 7, cluster="kc_b")
+    assert taken() == {"kc_a": (3, 2), "kc_b": (1, 0)}
+    assert taken() == {"kc_a": (0, 0), "kc_b": (0, 0)}
+    # Retention took 55 to 59 before this run came.
+    appended(lake, 60)
+    appended(lake, 8, cluster="kc_b")
+    assert taken() == {"kc_a": (1, 5), "kc_b": (1, 0)}
+    assert taken() == {"kc_a": (0, 0), "kc_b": (0, 0)}
+
+
+def test_a_recreated_telemetry_topic_begins_again(spark, tmp_path):
+    lake = lake_in(spark, tmp_path)
+
+    def taken(topic_id):
+        config = config_of(lake, "kc_a")
+        (cluster,) = config.clusters
+        cluster = dataclasses.replace(cluster, telemetry_topic_id=topic_id)
+        return absorb.absorb(lake, config, [cluster])["kc_a"]
+
+    appended(lake, 90)
+    assert not taken("first").telemetry_recreated
+    appended(lake, 0, at_ms=NOON_MS + 100)
+    found = taken("second")
+    assert found.telemetry_recreated
+    assert (found.records_in, found.records_skipped, found.offsets_end) == (1, 0, {"0": 1})
+    # Said once; and offsets count from where the new topic is.
+    appended(lake, 3, at_ms=NOON_MS + 100)
+    found = taken("second")
+    assert (found.telemetry_recreated, found.records_skipped) == (False, 2)
+    # Nobody could say which topic it was: that is no other one.
+    appended(lake, 4, at_ms=NOON_MS + 100)
+    assert not taken(None).telemetry_recreated
+    appended(lake, 0, at_ms=NOON_MS + 200)
+    assert taken("third").telemetry_recreated
+
+
 def test_a_window_keeps_its_last_whole_slice_whatever_comes_late(spark, tmp_path):
     lake = lake_in(spark, tmp_path)
     config = config_of(lake, "kc_a")

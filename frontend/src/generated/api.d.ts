@@ -4865,6 +4865,10 @@ export interface components {
             };
             records_in: number;
             records_rejected: number;
+            /** @description Offsets of the telemetry topic since the last run without a record. */
+            records_skipped: number;
+            /** @description The telemetry topic is another than the last run's: what that lacked is unknown. */
+            telemetry_recreated: boolean;
         };
         RunProgress: {
             done?: number;

@@ -185,6 +185,8 @@ def test_runs_show_the_tenant_s_own_part_only(world, loaded):
     assert [cluster["cluster_id"] for cluster in run["clusters"]] == [world.cluster.id]
     assert (run["rows_in"], run["state"]) == (3, "succeeded")
     assert run["clusters"][0]["offsets_end"] == {"0": 3}
+    assert run["clusters"][0]["records_skipped"] == 0
+    assert run["clusters"][0]["telemetry_recreated"] is False
     assert run["from"] == selectors.iso_ms(loaded.from_ts_ms)
 
 

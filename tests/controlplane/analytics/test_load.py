@@ -36,11 +36,13 @@ def load(tmp_path, name, gold, *clusters, **fields):
 
 
 def test_rows_and_run_go_in_together(tmp_path):
-    run = load(tmp_path, "one", rows.whole_range("a"), done("a"))
+    gaps = {"records_skipped": 5, "telemetry_recreated": True}
+    run = load(tmp_path, "one", rows.whole_range("a"), done("a", **gaps))
     assert run.state == SUCCEEDED
     assert (run.rows_in, run.rows_out, run.wall_s) == (7, 12, 12.5)
     assert [len(contents(model)) for model in GOLD] == [4, 4, 4]
-    assert RunCluster.objects.get(run=run).offsets_end == {"0": 7}
+    (stored,) = RunCluster.objects.filter(run=run).values("offsets_end", *gaps)
+    assert stored == {"offsets_end": {"0": 7}, **gaps}
     lag = GoldGroupLag.objects.first()
     assert (lag.group, lag.lag_seconds, lag.eta_seconds) == ("g", 1.5, None)
 

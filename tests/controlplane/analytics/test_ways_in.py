@@ -16,6 +16,7 @@ from controlplane.gateway.egress import PUBLIC_ONLY, policy_of
 from controlplane.gateway.errors import unreachable
 from controlplane.gateway.fake import FakeGateway
 from controlplane.gateway.types import BrokerNode
+from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 from tests.certificates import Authority
 from tests.controlplane.gateway.token_endpoint import token_endpoint
 
@@ -43,8 +44,12 @@ def names(monkeypatch):
     monkeypatch.setattr(egress.socket, "getaddrinfo", answer)
 
 
-def looked(*advertised, bootstrap=("one.example:9092",), policy=DOCUMENTED):
+def looked(*advertised, bootstrap=("one.example:9092",), policy=DOCUMENTED, topic_id=None):
     gateway = FakeGateway(brokers=0)
+    if topic_id is not None:
+        gateway.brokers = {1: BrokerNode(id=1, host="one.example", port=9092)}
+        gateway.add_topic(TELEMETRY_TOPIC, rf=1)
+        gateway.topics[TELEMETRY_TOPIC].topic_id = topic_id
     gateway.brokers = {
         number: BrokerNode(id=number, host=host, port=9092)
         for number, host in enumerate(advertised, 1)
@@ -93,6 +98,12 @@ def test_a_name_without_an_address_is_left_out():
     assert (way.refusal, way.bootstrap_servers) == ("", ("one.example:2",))
     assert "gone.example" not in way.hosts
     assert looked("two.example", bootstrap=("gone.example:1",)).refusal
+
+
+def test_the_run_is_told_which_telemetry_topic_is_there():
+    assert looked("two.example").telemetry_topic_id is None
+    assert looked("two.example", topic_id="").telemetry_topic_id is None
+    assert looked("two.example", topic_id="s1-D_x").telemetry_topic_id == "s1-D_x"
 
 
 def test_a_cluster_that_does_not_answer_is_refused_with_the_reason():

@@ -119,6 +119,25 @@ describe("lag and retention", () => {
       expect(await screen.findByText(text)).toBeTruthy();
   });
 
+  it("says what of the cluster's telemetry a run did not find", async () => {
+    const part = { offsets_end: {}, records_in: 9, records_rejected: 0, error: null };
+    const found = (cluster_id: string, records_skipped: number, telemetry_recreated = false) => ({
+      ...part,
+      cluster_id,
+      records_skipped,
+      telemetry_recreated,
+    });
+    const runs = [[found("c1", 1200)], [found("c1", 0, true)], [found("c1", 0)], [found("c2", 7)]];
+    await open({ runs: ok(runs.map((clusters, number) => run({ id: `run_${number}`, clusters }))) });
+    const states = (await rowsOf("Analytics runs")).map((row) => row[1]);
+    expect(states).toEqual([
+      "succeeded1,200 telemetry records missing",
+      "succeededtelemetry topic made again",
+      "succeeded",
+      "succeeded",
+    ]);
+  });
+
   it("starts a run, or says why it cannot", async () => {
     const { asked } = await open(
       {},

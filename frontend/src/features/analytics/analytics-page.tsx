@@ -102,7 +102,15 @@ function RunNow() {
 
 const RUN_TONES = { queued: "muted", succeeded: "ok", failed: "bad", running: "run", cancelled: "warn" } as const;
 
-function Runs({ runs }: { runs: AnalyticsRun[] }) {
+/** What of the cluster's telemetry the run looked for and did not find; null when nothing. */
+function gapOf(run: AnalyticsRun, clusterId: string): string | null {
+  const mine = run.clusters.find((cluster) => cluster.cluster_id === clusterId);
+  if (mine?.telemetry_recreated) return "telemetry topic made again";
+  if (!mine?.records_skipped) return null;
+  return `${formatInteger(mine.records_skipped)} telemetry records missing`;
+}
+
+function Runs({ runs, clusterId }: { runs: AnalyticsRun[]; clusterId: string }) {
   if (runs.length === 0)
     return <Empty title="No run yet">Runs start by themselves every few minutes once a cluster has telemetry.</Empty>;
   return (
@@ -128,6 +136,7 @@ function Runs({ runs }: { runs: AnalyticsRun[] }) {
               </td>
               <td title={run.error || undefined}>
                 <Status tone={RUN_TONES[run.state]} label={run.state} pulse={run.state === "running"} />
+                {gapOf(run, clusterId) && <div className="ps-warn">{gapOf(run, clusterId)}</div>}
               </td>
               <td data-align="right">{formatDuration(run.wall_s)}</td>
               <td className="ps-mono ps-muted ps-hide-sm">{run.id}</td>
@@ -231,7 +240,7 @@ export function AnalyticsPage() {
         </Card>
         <Card title="Runs">
           <PartView query={query} name="runs">
-            {(runs) => <Runs runs={runs} />}
+            {(runs) => <Runs clusterId={clusterId} runs={runs} />}
           </PartView>
         </Card>
       </div>

@@ -98,18 +98,18 @@ def test_addresses_that_one_machine_has_guess_as_one(client, people, now_s):
 
 def test_an_address_tries_so_many_names(client, people, settings):
     """One password for all names is guessing too."""
-    settings.RATE_LIMITS = {"sign_in": "3/min"}
+    settings.RATE_LIMITS = {"sign_in": "3/hour"}
     for number in range(3):
         assert sign_in(client, "Summer2026", username=f"user{number}").status_code == 401
     refused = sign_in(client, PASSWORD)
     assert (refused.status_code, refused.json()["code"]) == (429, "slow-down")
-    assert int(refused["Retry-After"]) <= 60
+    assert int(refused["Retry-After"]) <= 3600
     assert sign_in(client, PASSWORD, address="10.0.0.2").status_code == 200
 
 
 def test_attempts_leave_so_many_rows_in_the_record(client, people, settings):
     """It takes rows for good: whoever has no login does not fill it."""
-    settings.RATE_LIMITS = {"refusals": "3/min"}
+    settings.RATE_LIMITS = {"refusals": "3/hour"}
     for number in range(6):
         assert sign_in(client, "wrong", username=f"user{number}").status_code == 401
     assert sign_in(client, "wrong", address="10.0.0.2").status_code == 401

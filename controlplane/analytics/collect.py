@@ -97,7 +97,7 @@ def collect_cluster(cluster_id: str) -> bool:
 
 
 def _sample_and_publish(cluster: Cluster, samples_before: int) -> tuple[int, str]:
-    """How many records, and why they could not be judged, if so."""
+    """How many records, and why they could not be judged, or not as well as ever, if so."""
     gateway = gateway_for(cluster)
     watch = _watch(cluster)
     if not watch.topic_ensured:
@@ -119,12 +119,15 @@ def _sample_and_publish(cluster: Cluster, samples_before: int) -> tuple[int, str
     try:
         verdicts = watch.judge.see(watch.spec, rows, samples_before=samples_before)
         store(cluster.id, sample, verdicts, timezone.now())
+        short = watch.judge.shortfall(sample.ts_ms)
     except _UNJUDGED:
         # The sample is published: what somebody's numbers do to our formulas stops no sampling.
         log.exception("the groups of %s were not judged", cluster.id)
         _forget(cluster.id)
         return len(rows), "The sample was taken; its groups could not be judged."
-    return len(rows), ""
+    if short and _complaints.may(f"collector-catch-up:{cluster.id}"):
+        log.warning("collector of %s: %s", cluster.id, short)
+    return len(rows), short
 
 
 def _record_success(

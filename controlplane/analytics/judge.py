@@ -25,6 +25,8 @@ from spark_analytics.contracts.rules import Rules
 
 CATCH_UP_S = 4.0
 """How long telemetry of samples that others took is waited for; without it trends begin later."""
+REASON_MAX = 200
+"""Characters of why it could not be read."""
 ROWS_AT_ONCE = 500
 _NOT_STORED = {"ingest_bytes_per_s", "reasons"}
 
@@ -37,19 +39,28 @@ class Judge:
     evaluator: Evaluator = field(default_factory=Evaluator)
     samples: int | None = None
     """How many samples the cluster had had after the last one that was seen here."""
+    _missed: str = ""
+    _short_until_ms: int = 0
 
     def see(
         self, spec: ConnectionSpec, rows: Sequence[Mapping[str, Any]], *, samples_before: int
     ) -> list[Verdict]:
         """Verdicts on a sample, `rows`, before which the cluster had had `samples_before`."""
         if rows and samples_before and self.samples != samples_before:
-            self._catch_up(spec, rows)
+            self._missed = self._catch_up(spec, rows)
+            self._short_until_ms = rows[0]["ts_ms"] + Rules().trend_s * 1000
         self.samples = samples_before + 1
         self.evaluator.feed(rows)
         return self.evaluator.verdicts()
 
-    def _catch_up(self, spec: ConnectionSpec, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Only of what is there now: the topic may hold what others wrote."""
+    def shortfall(self, ts_ms: int) -> str:
+        """Why trends know less than they look back at, as of a sample; empty when they do not."""
+        if not self._missed or ts_ms >= self._short_until_ms:
+            return ""
+        return f"Earlier samples could not be read, so trends begin later: {self._missed}"
+
+    def _catch_up(self, spec: ConnectionSpec, rows: Sequence[Mapping[str, Any]]) -> str:
+        """Only of what is there now: the topic may hold what others wrote. Why it failed, if so."""
         rules, ts_ms = Rules(), rows[0]["ts_ms"]
         wanted = {_key(row) for row in rows}
         oldest_ms = ts_ms - (rules.trend_s + rules.window_s) * 1000
@@ -57,8 +68,8 @@ class Judge:
         since_ms = oldest_ms if last_ms is None else max(oldest_ms, last_ms + 1)
         try:
             found = records_since(spec, since_ms, timeout_s=CATCH_UP_S)
-        except GatewayError:
-            return
+        except GatewayError as error:
+            return str(error)[:REASON_MAX]
         sound = (record for record in found.values() if is_sound(record, self.cluster_id))
         missed = sorted(
             (record for record in sound if record["ts_ms"] < ts_ms and _key(record) in wanted),
@@ -66,6 +77,7 @@ class Judge:
         )
         for _, sample in itertools.groupby(missed, key=lambda record: record["ts_ms"]):
             self.evaluator.feed(sample)
+        return ""
 
 
 def store(cluster_id: str, sample: Sample, verdicts: Sequence[Verdict], now: datetime) -> None:

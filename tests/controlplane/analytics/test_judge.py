@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from controlplane.analytics import collect, services
+from controlplane.analytics import collect, judge, services
 from controlplane.analytics.conf import conf
-from controlplane.analytics.judge import store
+from controlplane.analytics.judge import Judge, store
 from controlplane.analytics.models import (
     CollectorState,
     GoldGroupExpiry,
@@ -22,6 +22,8 @@ from controlplane.analytics.verdicts.evaluator import Evaluator
 from controlplane.analytics.verdicts.groups import Verdict
 from controlplane.analytics.verdicts.intake import is_dense, is_sound
 from controlplane.analytics.verdicts.loss import Removal, loss_interval_ms
+from controlplane.gateway.connection_spec import ConnectionSpec
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.types import TP
 from spark_analytics.contracts.gold import GROUP_EXPIRY, GROUP_LAG
 from spark_analytics.contracts.rules import Rules
@@ -307,6 +309,7 @@ def test_what_cannot_be_judged_stops_no_sampling(world, read, monkeypatch):
     def break_off(*_, **__):
         raise OverflowError("a number that nobody thought of")
 
+    monkeypatch.setattr(judge, "records_since", lambda *_, **__: {})
     assert collect.collect_cluster(world.cluster.id)
     with monkeypatch.context() as broken:
         broken.setattr(Evaluator, "verdicts", break_off)
@@ -317,3 +320,39 @@ def test_what_cannot_be_judged_stops_no_sampling(world, read, monkeypatch):
     assert collect.collect_cluster(world.cluster.id)
     state.refresh_from_db()
     assert (state.samples, state.last_error) == (3, "")
+
+
+def test_earlier_samples_that_cannot_be_read_are_said(world, read, monkeypatch):
+    """The collector was somewhere else: here nothing is known of what it sampled there."""
+
+    def away(*_, **__):
+        raise GatewayError("broker-unreachable", "nobody there " * 100)
+
+    def said():
+        assert collect.collect_cluster(world.cluster.id)
+        state = CollectorState.objects.get(pk=world.cluster.id)
+        assert state.failures == 0
+        return state.last_error
+
+    monkeypatch.setattr(judge, "records_since", away)
+    # Nothing was sampled before the first one.
+    assert said() == ""
+    collect._forget(world.cluster.id)  # noqa: SLF001 - as if in another process
+    for _ in range(2):
+        assert said().startswith("Earlier samples could not be read, so trends begin later: ")
+    collect._forget(world.cluster.id)  # noqa: SLF001 - as if in another process
+    monkeypatch.setattr(judge, "records_since", lambda *_, **__: {})
+    assert said() == ""
+
+
+def test_trends_are_whole_again_when_they_look_no_further_back(monkeypatch):
+    def away(*_, **__):
+        raise GatewayError("broker-unreachable", "nobody there")
+
+    monkeypatch.setattr(judge, "records_since", away)
+    made = Judge(cluster_id="c")
+    rows = [topic_slice(0, 10), group_slice(0, 5, 10)]
+    made.see(ConnectionSpec(bootstrap_servers=("a:1",)), rows, samples_before=7)
+    at_ms = rows[0]["ts_ms"]
+    assert made.shortfall(at_ms + RULES.trend_s * 1000 - 1)
+    assert made.shortfall(at_ms + RULES.trend_s * 1000) == ""

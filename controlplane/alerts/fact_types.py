@@ -12,11 +12,14 @@ class BrokerFact:
     Attributes:
         sizes: (when, bytes of its logs) of the last day, oldest first.
         starts: (when, starts that its agent has counted) as that changed, oldest first.
+        disk_total_bytes: of the volume of a log directory that has the least left of it.
     """
 
     id: int
     live: bool
     size_bytes: int | None = None
+    disk_total_bytes: int | None = None
+    disk_usable_bytes: int | None = None
     sizes: tuple[tuple[datetime, int], ...] = ()
     starts: tuple[tuple[datetime, int], ...] = ()
 

@@ -197,6 +197,8 @@ def _brokers(cluster_id: str, rows: _Rows) -> tuple[BrokerFact, ...]:
                 id=broker_id,
                 live=bool(row.get("live")),
                 size_bytes=row.get("size_bytes"),
+                disk_total_bytes=row.get("disk_total_bytes"),
+                disk_usable_bytes=row.get("disk_usable_bytes"),
                 sizes=_points(track.sizes) if track is not None else (),
                 starts=_points(track.starts) if track is not None else (),
             )

@@ -25,6 +25,7 @@ from controlplane.gateway.types import (
     CommittedOffset,
     ConfigEntry,
     GroupDescription,
+    LogDirSpace,
     TopicDescription,
 )
 from controlplane.observed import rows
@@ -211,7 +212,22 @@ class SectionReader:
         except GatewayError as error:
             found = rows.broker_contents(self.description, None, None)
             return Found(found, unknown=Failed.of(error).reason)
-        return Found(rows.broker_contents(self.description, topics, held), unknown=gaps)
+        disks, disks_gap = self._fullest_disks(held)
+        contents = rows.broker_contents(self.description, topics, held, disks)
+        return Found(contents, unknown=said(gaps, disks_gap))
+
+    def _fullest_disks(self, brokers: Collection[int]) -> tuple[dict[int, LogDirSpace], str]:
+        """Of each of these brokers the volume with the least left of it, where it says that."""
+        try:
+            spaces = self._once("disks", lambda: self.gateway.log_dir_space(brokers))
+        except GatewayError as error:
+            return {}, Failed.of(error).reason
+        found: dict[int, LogDirSpace] = {}
+        for space in spaces:
+            if rows.free_share(space) is not None:
+                kept = found.setdefault(space.broker, space)
+                found[space.broker] = min(kept, space, key=lambda each: rows.free_share(each) or 0)
+        return found, ""
 
     def _read_topics(self) -> Found:
         topics = self.topics

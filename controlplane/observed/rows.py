@@ -15,6 +15,7 @@ from controlplane.gateway.types import (
     CommittedOffset,
     ConfigEntry,
     GroupDescription,
+    LogDirSpace,
     ScramCredential,
     TopicDescription,
 )
@@ -68,14 +69,22 @@ def broker_key(broker: int) -> str:
     return f"{broker:010d}"
 
 
+def free_share(space: LogDirSpace) -> float | None:
+    """What is left of a volume; None where the broker does not say."""
+    if not space.total_bytes or space.usable_bytes is None:
+        return None
+    return space.usable_bytes / space.total_bytes
+
+
 def broker_contents(
     described: ClusterDescription,
     topics: Collection[TopicDescription] | None,
     held: Mapping[int, int] | None,
+    disks: Mapping[int, LogDirSpace] | None = None,
 ) -> dict[str, Content]:
     """Live brokers, and those that partitions name; loads are null while topics are unknown.
 
-    `held` is bytes by broker, of those that said.
+    `held` is bytes by broker, of those that said; `disks` the fullest volume of each that did.
     """
     nodes = {node.id: node for node in described.brokers}
     leaders, replicas = Counter[int](), Counter[int]()
@@ -88,6 +97,7 @@ def broker_contents(
     for broker in sorted({*nodes, *replicas}):
         node = nodes.get(broker)
         known = topics is not None
+        disk = (disks or {}).get(broker)
         found[broker_key(broker)] = content(
             {
                 "id": broker,
@@ -98,6 +108,8 @@ def broker_contents(
                 "leaders": leaders[broker] if known else None,
                 "replicas": replicas[broker] if known else None,
                 "size_bytes": held.get(broker) if held is not None else None,
+                "disk_total_bytes": disk.total_bytes if disk else None,
+                "disk_usable_bytes": disk.usable_bytes if disk else None,
             }
         )
     return found

@@ -1,6 +1,8 @@
 """When brokers' disks are full. Pure.
 
-Where nobody says what they hold (a broker before Kafka 3.3, no override), nothing is known.
+A broker says what the volumes of its log directories hold (KIP-827, Kafka 3.3); the one with the
+least left of it counts. Of an older broker the override `capacity_bytes` says it, or nothing is
+known.
 """
 
 from collections.abc import Sequence
@@ -35,28 +37,47 @@ def judge(cluster: ClusterFacts, tuning: Tuning, now: datetime) -> Verdict:
     if not setting.enabled:
         return found
     capacity = setting.thresholds["capacity_bytes"]
-    if cluster.brokers is None or capacity is None:
-        why = cluster.away or "what the disks hold is not known"
+    if cluster.brokers is None:
+        why = cluster.away or "its brokers are not known"
         found.unknown_at(cluster.id, why, rule.id)
         return found
     live = [broker for broker in cluster.brokers if broker.live]
-    sized = [broker for broker in live if broker.size_bytes is not None]
-    outlooks = [outlook(broker, capacity, setting) for broker in sized]
+    disks = [(broker, disk_of(broker, capacity)) for broker in live]
+    outlooks = [outlook(broker, disk, setting) for broker, disk in disks if disk is not None]
     bad = [each for each in outlooks if each.severity is not None]
     if bad:
         found.holds.append(_condition(cluster, bad, setting, now))
-    elif len(sized) < len(live):
-        found.unknown_at(cluster.id, "some brokers did not say what they hold", rule.id)
+    elif len(outlooks) < len(live):
+        found.unknown_at(cluster.id, "some brokers did not say how full their disks are", rule.id)
     return found
 
 
-def outlook(broker: BrokerFact, capacity: float, setting: Setting) -> Outlook:
-    used = float(broker.size_bytes or 0)
-    share = used / capacity
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """`used_share` of it is used; `left_bytes` are left."""
+
+    used_share: float
+    left_bytes: float
+
+
+def disk_of(broker: BrokerFact, capacity: float | None) -> Disk | None:
+    """What the broker says, or else what its logs take of `capacity`; None: not known."""
+    total, usable = broker.disk_total_bytes, broker.disk_usable_bytes
+    if total and usable is not None:
+        return Disk(used_share=1 - usable / total, left_bytes=usable)
+    if capacity is None or broker.size_bytes is None:
+        return None
+    left = capacity - broker.size_bytes
+    return Disk(used_share=broker.size_bytes / capacity, left_bytes=max(0.0, left))
+
+
+def outlook(broker: BrokerFact, disk: Disk, setting: Setting) -> Outlook:
+    """All of what the broker's logs grow by goes to that disk: with several it comes later."""
+    share = disk.used_share
     slope = growth(broker.sizes)
     full_in_s = None
     if slope is not None and slope > 0:
-        left_s = max(0.0, capacity - used) / slope
+        left_s = disk.left_bytes / slope
         full_in_s = left_s if left_s <= FORECAST_MAX_S else None
     soon = full_in_s if full_in_s is not None else FORECAST_MAX_S
     severity = None

@@ -153,6 +153,24 @@ def test_a_disk_whose_size_nobody_says_is_unknown_not_empty():
     assert "disk-filling" in holding(full, tuning=HOLDS)
 
 
+@pytest.mark.parametrize(
+    ("used_share", "per_hour", "severity"),
+    [(0.5, 0, None), (0.81, 0, "warning"), (0.95, 0, "critical"), (0.5, 25_000, "critical")],
+)
+def test_what_a_broker_says_of_its_disk_needs_no_override(used_share, per_hour, severity):
+    """Others write to the disk too: what its logs hold is not what is used."""
+    usable = 1_000_000 - round(used_share * 1_000_000)
+    disk = {"disk_total_bytes": 1_000_000, "disk_usable_bytes": usable}
+    sizes = tuple((ago(hours=6 - at), per_hour * at) for at in range(7))
+    brokers = (broker(1, size_bytes=1, sizes=sizes, **disk), broker(2, size_bytes=1, **disk))
+    for tuning in (Tuning([]), HOLDS):
+        found = holding(cluster(brokers=brokers), tuning=tuning)
+        assert [each.severity for each in found.values()] == ([severity] if severity else [])
+        assert "disk-filling" not in unknown(cluster(brokers=brokers), tuning=tuning)
+    brokers = (brokers[0], broker(2))
+    assert ("disk-filling" in unknown(cluster(brokers=brokers))) == (severity is None)
+
+
 def test_growth_is_not_led_astray_by_deleted_segments():
     points = [(ago(hours=24 - at), at * 100) for at in range(24)]
     points[20] = (points[20][0], 0)

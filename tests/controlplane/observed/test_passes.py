@@ -12,7 +12,7 @@ from controlplane.clusters.operations_base import mark_deleted
 from controlplane.common import leases
 from controlplane.gateway import readings
 from controlplane.gateway.errors import GatewayError, unreachable
-from controlplane.gateway.types import TP
+from controlplane.gateway.types import TP, LogDirSpace
 from controlplane.observed import reading, services
 from controlplane.observed.models import ObservedCluster, ObservedTopic
 from controlplane.observed.sections import ACLS, BROKERS, GROUPS, TOPICS, USERS
@@ -148,6 +148,27 @@ def test_a_missing_broker_degrades_the_cluster(full):
     health = cluster_views([reader_of_all(full)])[full.cluster.id].health
     assert health["status"] == "degraded"
     assert "brokers-missing" in [reason["code"] for reason in health["reasons"]]
+
+
+def test_of_a_broker_s_disks_the_fullest_is_kept(full, monkeypatch):
+    said = {1: [("/a", 100, 90), ("/b", 1000, 100)], 2: [("/a", None, None)], 3: [], 4: []}
+    spaces = [
+        LogDirSpace(broker=broker, log_dir=path, total_bytes=total, usable_bytes=usable)
+        for broker, rows in said.items()
+        for path, total, usable in rows
+    ]
+
+    def disks():
+        observed(full)
+        found = [each.row for each in rows_of(reader_of_all(full), BROKERS)]
+        return {row["id"]: (row["disk_total_bytes"], row["disk_usable_bytes"]) for row in found}
+
+    monkeypatch.setattr(full.gateway, "log_dir_space", lambda _brokers: spaces)
+    assert disks() == {1: (1000, 100), **dict.fromkeys((2, 3, 4), (None, None))}
+    monkeypatch.undo()
+    full.gateway.fail_next("log_dir_space", GatewayError("CLUSTER_AUTHORIZATION_FAILED", "no"))
+    assert set(disks().values()) == {(None, None)}
+    assert section(reader_of_all(full), BROKERS).reason == "no"
 
 
 def test_names_that_no_index_holds_are_left_out_and_counted(full):

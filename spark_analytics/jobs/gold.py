@@ -9,11 +9,10 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpa
 from spark_analytics.contracts.gold import GROUP_EXPIRY, GROUP_LAG, TOPIC_RETENTION
 from spark_analytics.io import run_files
 from spark_analytics.jobs.ranges import start_ms
-from spark_analytics.jobs.silver import groups_back_ms
 from spark_analytics.transforms.group_expiry import group_expiry
 from spark_analytics.transforms.group_lag import group_lag
-from spark_analytics.transforms.histories import any_cuts
 from spark_analytics.transforms.positions import positions
+from spark_analytics.transforms.reach import history
 from spark_analytics.transforms.topic_retention import topic_retention
 
 if TYPE_CHECKING:
@@ -31,17 +30,10 @@ def write_gold(
     silver: Silver, config: RunConfig, *, on_table: Callable[[int, str], None]
 ) -> dict[str, int]:
     """Write every gold table of [from, to); rows by table."""
-    topics, groups = silver.topics, silver.groups
+    topics, groups = silver.recent_topics, silver.groups
     from_ms = start_ms(config)
-    cuts = any_cuts(topics)
-    stands = positions(
-        groups,
-        topics,
-        cuts,
-        config.rules,
-        from_ms=from_ms,
-        groups_from_ms=config.from_ts_ms - groups_back_ms(config.rules),
-    ).persist()
+    known = history(silver.topics, groups)
+    stands = positions(groups, topics, known, config.rules, from_ms=from_ms).persist()
     recent = stands.filter(F.col("window_ms") >= from_ms)
     tables = {
         GROUP_LAG: group_lag(stands, config.rules, from_ms=from_ms),
@@ -57,8 +49,7 @@ def write_gold(
             )
     finally:
         stands.unpersist()
-        if cuts is not None:
-            cuts.unpersist()
+        known.unpersist()
     return counts
 
 

@@ -14,9 +14,9 @@ from spark_analytics.contracts.runs import PERIOD_OF_JOB
 from spark_analytics.io import run_files
 from spark_analytics.transforms.cluster_rollup import cluster_rollup
 from spark_analytics.transforms.group_rollup import group_rollup
-from spark_analytics.transforms.histories import any_cuts
 from spark_analytics.transforms.periods import Periods
 from spark_analytics.transforms.positions import lags
+from spark_analytics.transforms.reach import history
 from spark_analytics.transforms.topic_rollup import topic_rollup
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def rollup_frames(
     """Each rollup of these snapshots. They reach back before the periods: topics as far as offset
     samples are wanted, groups to the sample before the first.
     """
-    stands = lags(groups, topics, any_cuts(topics), periods.rules).persist()
+    stands = lags(groups, topics, history(topics, groups), periods.rules).persist()
     before_ms = periods.from_ms - periods.rules.offset_samples_gap_max_s * 1000
     near = topics.filter(topics["window_ms"] >= before_ms - periods.rules.window_s * 1000)
     of_topics = topic_rollup(near, periods).persist()

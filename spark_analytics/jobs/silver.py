@@ -31,10 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silver:
-    """`topics` as far back as offset samples are wanted, `groups` as trends look."""
+    """`topics` as far back as offset samples are wanted; `groups` as trends look, and
+    `recent_topics` beside them.
+    """
 
     topics: DataFrame
     groups: DataFrame
+    recent_topics: DataFrame
 
 
 def is_bounded(config: RunConfig, cluster: ClusterInput) -> bool:
@@ -61,6 +64,7 @@ def read_silver(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput])
     rules = config.rules
     topics = _stored(lake, config, SILVER_TOPIC, others, topics_back_ms(rules))
     groups = _stored(lake, config, SILVER_GROUP, others, groups_back_ms(rules))
+    recent = _stored(lake, config, SILVER_TOPIC, others, groups_back_ms(rules))
     if bounded:
         bronze = bounded_bronze(lake, config, bounded)
         of_topics = _slices(bronze, config, KIND_TOPIC, topics_back_ms(rules))
@@ -70,9 +74,12 @@ def read_silver(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput])
             topic_snapshots(of_topics, rules.window_s),
             group_snapshots(of_groups, rules.window_s),
         ]
-        topics = topics.unionByName(made[0].drop("kafka_offset").persist())
+        of_topics = made[0].drop("kafka_offset").persist()
+        topics = topics.unionByName(of_topics)
         groups = groups.unionByName(made[1].drop("kafka_offset").persist())
-    return Silver(topics=topics, groups=groups)
+        since_ms = start_ms(config) - groups_back_ms(rules)
+        recent = recent.unionByName(of_topics.filter(F.col("ts_ms") >= since_ms))
+    return Silver(topics=topics, groups=groups, recent_topics=recent)
 
 
 def bounded_bronze(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]) -> DataFrame:

@@ -27,11 +27,22 @@ def cuts(topics: DataFrame) -> DataFrame:
     time, of the instant at which the cut was first seen and the log end then.
     """
     known = topics.filter(F.col("log_end_offset").isNotNull())
-    epochs = known.groupBy(*LOG, "leader_epoch").agg(
+    return cuts_of(known.groupBy(*LOG, "leader_epoch").agg(*epoch_columns()))
+
+
+def epoch_columns() -> list[Column]:
+    """Of the samples of one leader epoch of a log: when it was first seen, the log end then, and
+    the greatest one.
+    """
+    return [
         F.min("ts_ms").alias("ts_ms"),
         F.min_by("log_end_offset", "ts_ms").alias("end_offset"),
         F.max("log_end_offset").alias("end_offset_max"),
-    )
+    ]
+
+
+def cuts_of(epochs: DataFrame) -> DataFrame:
+    """`cuts`, of a row with `epoch_columns` for each leader epoch of each log."""
     before = Window.partitionBy(*LOG).orderBy("ts_ms", "leader_epoch").rowsBetween(-(2**31), -1)
     reached = F.max("end_offset_max").over(before)
     found = F.sort_array(F.collect_list(F.struct("ts_ms", "end_offset")))
@@ -41,17 +52,6 @@ def cuts(topics: DataFrame) -> DataFrame:
         .groupBy(*LOG)
         .agg(F.slice(found, -F.least(F.size(found), F.lit(CUTS_MAX)), CUTS_MAX).alias("cuts"))
     )
-
-
-def any_cuts(topics: DataFrame) -> DataFrame | None:
-    """`cuts`, found now and kept in memory; None when no log was cut, which is nearly always: then
-    nothing needs to look for them at each sample.
-    """
-    found = cuts(topics).persist()
-    if not found.isEmpty():
-        return found
-    found.unpersist()
-    return None
 
 
 def with_history(rows: DataFrame, cuts: DataFrame | None) -> DataFrame:

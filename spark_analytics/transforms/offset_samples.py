@@ -8,34 +8,12 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.contracts.telemetry import NO_OFFSET
 from spark_analytics.transforms.histories import LOG, in_later_histories, with_history
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _HISTORY = (*LOG, "history")
-
-
-def samples_in_reach(topics: DataFrame, groups: DataFrame) -> DataFrame:
-    """The topic snapshots that an offset which a group committed may lie between, or later.
-
-    Of each partition those before the last one at or below the lowest committed offset can bracket
-    nothing, and partitions without a commit need none: `transforms.positions` finds the same
-    without them, where no log was cut. Nearly all groups are minutes behind, samples reach back a
-    day.
-    """
-    committed = F.col("committed_offset") > NO_OFFSET
-    lowest = groups.filter(committed).groupBy(*LOG).agg(F.min("committed_offset").alias("low"))
-    passed = (
-        topics.join(lowest, on=list(LOG))
-        .filter(F.col("log_end_offset") <= F.col("low"))
-        .groupBy(*LOG)
-        .agg(F.max("ts_ms").alias("since_ms"))
-    )
-    reach = lowest.join(passed, on=list(LOG), how="left").select(*LOG, "since_ms")
-    in_reach = F.col("since_ms").isNull() | (F.col("ts_ms") >= F.col("since_ms"))
-    return topics.join(reach, on=list(LOG)).filter(in_reach).drop("since_ms")
 
 
 def offset_samples(topics: DataFrame, cuts: DataFrame | None) -> DataFrame:

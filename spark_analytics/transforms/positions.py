@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpa
 
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 from spark_analytics.transforms.histories import LOG, with_history
-from spark_analytics.transforms.offset_samples import offset_samples, samples_in_reach
+from spark_analytics.transforms.offset_samples import offset_samples
 from spark_analytics.transforms.slopes import with_slopes
 from spark_analytics.transforms.time_lag import with_first_unread
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, WindowSpec
 
     from spark_analytics.contracts.rules import Rules
+    from spark_analytics.transforms.reach import History
 
 _SERIES = ("cluster_id", "group", "topic", "topic_id", "partition")
 _OF_TOPIC = ("size_bytes", "oldest_ts_ms", "retention_ms", "retention_bytes")
@@ -25,44 +26,39 @@ _OF_TOPIC = ("size_bytes", "oldest_ts_ms", "retention_ms", "retention_bytes")
 def positions(
     groups: DataFrame,
     topics: DataFrame,
-    cuts: DataFrame | None,
+    history: History,
     rules: Rules,
     *,
     from_ms: Column,
-    groups_from_ms: int = 0,
 ) -> DataFrame:
     """Silver → one row per group, partition and window.
 
-    `cuts` are those of the topics (`transforms.histories`). Series of a topic that was created
-    again begin again. Adds to `schemas.GROUP_SNAPSHOT`: `history`; the topic's `size_bytes`,
-    `oldest_ts_ms`, `retention_ms`, `retention_bytes` (null when that window has no topic sample);
-    `first_unread_ms`, `method`, `there_by_ms`; `lag_records`, `lost_records`, `time_lag_s`,
-    `time_lag_at_least_s`;
+    `topics` are those of the groups' windows, `history` reaches back further
+    (`transforms.reach`). Series of a topic that was created again begin again. Adds to
+    `schemas.GROUP_SNAPSHOT`: `history`; the topic's `size_bytes`, `oldest_ts_ms`, `retention_ms`,
+    `retention_bytes` (null when that window has no topic sample); `first_unread_ms`, `method`,
+    `there_by_ms`; `lag_records`, `lost_records`, `time_lag_s`, `time_lag_at_least_s`;
     `produce_rps`, `consume_rps` (robust, over the trend window), `unchanged_s` (the committed
     offset stands still), `uncommitted_s` (records are there and nothing is committed; else null),
     `went_back` (it fell within the trend window), `eta_s`, `behind`.
     Rows of windows before `from_ms`, an expression over `cluster_id`, are there for trends and
-    have no rates, the costly part. No group's window is before `groups_from_ms`; topics reach back
-    further.
+    have no rates, the costly part.
     """
-    timed = lags(groups, topics, cuts, rules, groups_from_ms=groups_from_ms)
+    timed = lags(groups, topics, history, rules)
     return _judged(_with_trail(timed, rules, from_ms), rules)
 
 
 def lags(
     groups: DataFrame,
     topics: DataFrame,
-    cuts: DataFrame | None,
+    history: History,
     rules: Rules,
-    *,
-    groups_from_ms: int = 0,
 ) -> DataFrame:
     """The part of `positions` that looks at one sample only: up to `time_lag_at_least_s`."""
-    beside = topics.filter(F.col("window_ms") >= groups_from_ms)
-    of_topic = beside.select(*LOG, "window_ms", *_OF_TOPIC)
-    joined = with_history(groups.join(of_topic, on=[*LOG, "window_ms"], how="left"), cuts)
-    in_reach = samples_in_reach(topics, groups) if cuts is None else topics
-    return _with_lags(with_first_unread(joined, offset_samples(in_reach, cuts), rules))
+    of_topic = topics.select(*LOG, "window_ms", *_OF_TOPIC)
+    joined = with_history(groups.join(of_topic, on=[*LOG, "window_ms"], how="left"), history.cuts)
+    samples = offset_samples(history.samples, history.cuts)
+    return _with_lags(with_first_unread(joined, samples, rules))
 
 
 def _with_lags(rows: DataFrame) -> DataFrame:

@@ -33,3 +33,11 @@ def spark(tmp_path_factory):
     session = sessions.start(config, jar_paths(jars_dir()))
     yield session
     session.stop()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_cached(request):
+    """A run's process ends with it; here one session has the frames of all tests."""
+    yield
+    if "spark" in request.fixturenames:
+        request.getfixturevalue("spark").catalog.clearCache()

@@ -16,9 +16,10 @@ from spark_analytics.transforms import telemetry
 from spark_analytics.transforms.exact import exact_sum
 from spark_analytics.transforms.group_expiry import group_expiry
 from spark_analytics.transforms.group_lag import group_lag
-from spark_analytics.transforms.histories import CUTS_MAX, any_cuts, cuts
+from spark_analytics.transforms.histories import CUTS_MAX, cuts
 from spark_analytics.transforms.offset_samples import offset_samples
 from spark_analytics.transforms.positions import positions
+from spark_analytics.transforms.reach import History, history
 from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
 from spark_analytics.transforms.topic_retention import topic_retention
 from tests.spark_analytics import reference, world
@@ -41,7 +42,8 @@ def bronze(spark, slices, kind):
 def spark_gold(spark, slices, rules=RULES):
     topics = topic_snapshots(bronze(spark, slices, "topic"), rules.window_s).persist()
     groups = group_snapshots(bronze(spark, slices, "group"), rules.window_s)
-    stands = positions(groups, topics, any_cuts(topics), rules, from_ms=F.lit(0)).persist()
+    known = history(topics, groups)
+    stands = positions(groups, topics, known, rules, from_ms=F.lit(0)).persist()
     found = {
         GROUP_LAG: group_lag(stands, rules, from_ms=F.lit(0)),
         TOPIC_RETENTION: topic_retention(topics),
@@ -51,8 +53,8 @@ def spark_gold(spark, slices, rules=RULES):
     for table, frame in found.items():
         assert frame.dtypes == [(column.name, column.type.value) for column in table.columns]
         rows[table.name] = [row.asDict() for row in frame.collect()]
-    stands.unpersist()
-    topics.unpersist()
+    for frame in (stands, known, topics):
+        frame.unpersist()
     return rows
 
 
@@ -143,7 +145,9 @@ def test_a_range_gives_the_same_rows_as_all_windows(spark, both):
     from_ms = F.when(F.col("cluster_id") == "cl_7", starts_ms["cl_7"]).otherwise(start_ms)
     topics = topic_snapshots(bronze(spark, slices, "topic"), RULES.window_s).persist()
     groups = group_snapshots(bronze(spark, slices, "group"), RULES.window_s)
-    stands = positions(groups, topics, cuts(topics), RULES, from_ms=from_ms).persist()
+    stands = positions(
+        groups, topics, History(cuts(topics), topics), RULES, from_ms=from_ms
+    ).persist()
     recent = stands.filter(F.col("window_ms") >= from_ms)
     found = {
         "group_lag": group_lag(stands, RULES, from_ms=from_ms),
@@ -159,6 +163,38 @@ def test_a_range_gives_the_same_rows_as_all_windows(spark, both):
         )
     stands.unpersist()
     topics.unpersist()
+
+
+@pytest.mark.parametrize("cuts_are_seen", [False, True])
+def test_samples_that_bracket_nothing_change_nothing(spark, cuts_are_seen):
+    """Logs fall in these worlds: without a word, or with a new leader epoch, so that all of them
+    are read whole."""
+    slices = [one for seed in SEEDS for one in world.slices(seed, cuts_are_seen=cuts_are_seen)]
+    groups_ms = world.START_MS + 8 * 60_000
+    from_ms = F.lit(groups_ms + 4 * 60_000)
+    topics = topic_snapshots(bronze(spark, slices, "topic"), RULES.window_s)
+    if not cuts_are_seen:
+        topics = topics.withColumn("leader_epoch", F.lit(0))
+    topics = topics.persist()
+    groups = group_snapshots(bronze(spark, slices, "group"), RULES.window_s)
+    groups = groups.filter(F.col("window_ms") >= groups_ms).persist()
+    known = history(topics, groups)
+    assert (known.cuts is not None) == cuts_are_seen
+    if not cuts_are_seen:
+        assert 0 < known.samples.count() < topics.count() / 2
+
+    def gold(of_logs):
+        stands = positions(groups, topics, of_logs, RULES, from_ms=from_ms)
+        recent = stands.filter(F.col("window_ms") >= from_ms)
+        frames = (group_lag(stands, RULES, from_ms=from_ms), group_expiry(recent, RULES))
+        return [keyed(row.asDict() for row in frame.collect()) for frame in frames]
+
+    (some_lags, some_risks), (lags, risks) = gold(known), gold(History(known.cuts, topics))
+    assert len(lags) > 500
+    assert some_lags == lags
+    assert some_risks == risks
+    for frame in (known, topics, groups):
+        frame.unpersist()
 
 
 def test_a_group_behind_by_known_minutes(both):
@@ -338,7 +374,7 @@ def test_no_data_gives_no_rows(spark):
         snapshots(bronze(spark, some, kind).filter("false"), RULES.window_s)
         for snapshots, kind in ((topic_snapshots, "topic"), (group_snapshots, "group"))
     )
-    found = positions(groups, topics, cuts(topics), RULES, from_ms=F.lit(0))
+    found = positions(groups, topics, History(cuts(topics), topics), RULES, from_ms=F.lit(0))
     assert group_lag(found, RULES, from_ms=F.lit(0)).collect() == []
     assert group_expiry(found, RULES).collect() == []
     assert topic_retention(topics).collect() == []

@@ -103,6 +103,8 @@ CASES = {
     "PenstockNotificationsWait": one(
         "penstock_oldest_due_delivery_seconds", 601, 600, 'kind="email"'
     ),
+    "PenstockAlertRoundsStall": one("penstock_alert_round_age_seconds", 61, 60),
+    "PenstockAlertRulesFail": one("penstock_alert_failed_tenants", 1, 0),
     "PenstockSweepLag": one("penstock_sweep_lag_seconds", 31, 30),
     "PenstockMetricsSourceDown": one("penstock_metrics_source_up", 0, 1, 'source="redis"'),
     "PenstockLeaseLosses": one("penstock_leases_lost_total", 0.5, 0.2, of=rising),

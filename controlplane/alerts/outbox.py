@@ -52,8 +52,7 @@ def news_of(
 
 def publish(news: Iterable[News]) -> None:
     """In the transaction of what it tells, after the alerts' rows are written."""
-    for each in news:
-        services.publish(each.event)
+    services.publish_all([each.event for each in news])
 
 
 def _is_news(alert: Alert, *, is_worse: bool) -> bool:

@@ -1,4 +1,4 @@
-"""What is told to the outside: one change of an alert, as `services.publish` takes it. Pure."""
+"""What is told to the outside: one change of an alert, as `services.publish_all` takes it. Pure."""
 
 import math
 from collections.abc import Mapping

@@ -1,8 +1,10 @@
 """Writes: what is told to whom, destinations, deliveries sent again, and what is forgotten."""
 
+import itertools
 import threading
 import time
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -38,6 +40,7 @@ from controlplane.tenants.models import Tenant
 
 DESTINATIONS_MAX = 50
 """Of one tenant."""
+ROWS_A_STATEMENT = 500
 OPEN_MAX = 5_000
 """Deliveries that wait for one destination: more are not written, and counted."""
 ROTATION = timedelta(hours=24)
@@ -51,10 +54,15 @@ TESTS = threading.BoundedSemaphore(TESTS_AT_ONCE)
 
 # -- events -------------------------------------------------------------------------------------
 def publish(event: AlertEvent) -> int:
-    """Have every enabled destination of the tenant that wants it told; how many will be.
+    """`publish_all`, of one event."""
+    return publish_all([event])
+
+
+def publish_all(events: Sequence[AlertEvent]) -> int:
+    """Have every enabled destination of a tenant that wants them told; how many deliveries.
 
     Written in the caller's transaction: told is what was committed. The same event again is not
-    told again.
+    told again. Events of one alert are in the order in which they are to be told.
 
     Raises:
         ValueError: as `bounded`.
@@ -62,25 +70,37 @@ def publish(event: AlertEvent) -> int:
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("events are published inside a transaction")
-    event = bounded(event)
-    rows = list(Destination.objects.filter(tenant_id=event.tenant_id, enabled=True).order_by("pk"))
-    told = _told(rows, event.alert_id)
-    there = set(
-        Delivery.objects.filter(destination__in=rows, event_id=event.event_id).values_list(
-            "destination_id", flat=True
-        )
-    )
-    wanted = [
-        row
-        for row in rows
-        if row.pk not in there
-        and rules.wants(_filters(row), event, was_told=row.pk in told)
-        and _has_room(row)
-    ]
+    of_tenant: defaultdict[str, list[AlertEvent]] = defaultdict(list)
+    for event in events:
+        of_tenant[event.tenant_id].append(bounded(event))
+    made = [delivery for tenant, own in of_tenant.items() for delivery in _deliveries(tenant, own)]
+    Delivery.objects.bulk_create(made, batch_size=ROWS_A_STATEMENT)
+    return len(made)
+
+
+def _deliveries(tenant_id: str, events: Sequence[AlertEvent]) -> Iterator[Delivery]:
+    """Of one tenant: however many events, in a few statements a destination."""
+    rows = list(Destination.objects.filter(tenant_id=tenant_id, enabled=True).order_by("pk"))
+    if not rows:
+        return
+    filters = {row.pk: _filters(row) for row in rows}
+    told = _told(rows, [event.alert_id for event in events])
+    there = _there(rows, [event.event_id for event in events])
+    room = {row.pk: OPEN_MAX - _waiting(row) for row in rows}
     now = timezone.now()
-    Delivery.objects.bulk_create(
-        Delivery(
-            tenant_id=event.tenant_id,
+    for event, row in itertools.product(events, rows):
+        of_alert, of_event = (row.pk, event.alert_id), (row.pk, event.event_id)
+        was_told = of_alert in told
+        if of_event in there or not rules.wants(filters[row.pk], event, was_told=was_told):
+            continue
+        if room[row.pk] <= 0:
+            DELIVERIES_LEFT_OUT.inc(of=row.kind)
+            continue
+        room[row.pk] -= 1
+        told[of_alert] = told.get(of_alert, 0) + 1
+        there.add(of_event)
+        yield Delivery(
+            tenant_id=tenant_id,
             destination=row,
             alert_id=event.alert_id,
             event_id=event.event_id,
@@ -88,24 +108,43 @@ def publish(event: AlertEvent) -> int:
             rule=event.rule,
             severity=event.severity,
             event=as_json(event),
-            ordinal=told.get(row.pk, 0) + 1,
+            ordinal=told[of_alert],
             queued_at=now,
             next_try_at=now,
             created_at=now,
         )
-        for row in wanted
-    )
-    return len(wanted)
 
 
-def _told(rows: list[Destination], alert_id: str) -> dict[str, int]:
-    """The greatest ordinal of the alert, by destination."""
-    found = Delivery.objects.filter(destination__in=rows, alert_id=alert_id)
-    return dict(
-        found.values("destination_id")
-        .annotate(last=Max("ordinal"))
-        .values_list("destination_id", "last")
-    )
+def _told(rows: list[Destination], alert_ids: Sequence[str]) -> dict[tuple[str, str], int]:
+    """The greatest ordinal by destination and alert."""
+    found: dict[tuple[str, str], int] = {}
+    for ids in _batches(alert_ids):
+        of_alerts = Delivery.objects.filter(destination__in=rows, alert_id__in=ids).order_by()
+        last = of_alerts.values("destination_id", "alert_id").annotate(last=Max("ordinal"))
+        for destination_id, alert_id, ordinal in last.values_list(
+            "destination_id", "alert_id", "last"
+        ):
+            found[destination_id, alert_id] = ordinal
+    return found
+
+
+def _there(rows: list[Destination], event_ids: Sequence[str]) -> set[tuple[str, str]]:
+    """By destination the events that are told already."""
+    found: set[tuple[str, str]] = set()
+    for ids in _batches(event_ids):
+        known = Delivery.objects.filter(destination__in=rows, event_id__in=ids)
+        found.update(known.values_list("destination_id", "event_id"))
+    return found
+
+
+def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for first in range(0, len(ids), ROWS_A_STATEMENT):
+        yield ids[first : first + ROWS_A_STATEMENT]
+
+
+def _waiting(row: Destination) -> int:
+    """Deliveries that wait for it, counted up to the most that may."""
+    return Delivery.objects.filter(destination=row, state__in=OPEN_STATES)[:OPEN_MAX].count()
 
 
 def _filters(row: Destination) -> Filters:
@@ -115,14 +154,6 @@ def _filters(row: Destination) -> Filters:
         clusters=row.clusters,
         send_resolved=row.send_resolved,
     )
-
-
-def _has_room(row: Destination) -> bool:
-    waiting = Delivery.objects.filter(destination=row, state__in=OPEN_STATES).order_by()
-    if not waiting[OPEN_MAX - 1 : OPEN_MAX].exists():
-        return True
-    DELIVERIES_LEFT_OUT.inc(of=row.kind)
-    return False
 
 
 # -- destinations -------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from tests.controlplane.support import ACTOR, cluster_make, observed, tenant_mak
 @pytest.fixture
 def told(monkeypatch):
     events = []
-    monkeypatch.setattr(notifications, "publish", lambda event: events.append(event) or 1)
+    monkeypatch.setattr(notifications, "publish_all", events.extend)
     return events
 
 

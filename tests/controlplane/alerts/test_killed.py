@@ -33,11 +33,11 @@ from controlplane.operations.models import OutboxMessage
 
 where, at = sys.argv[1], datetime.fromisoformat(sys.argv[2])
 
-def publish(event):
-    OutboxMessage.objects.create(task="told", args=[event.alert_id, event.state])
-    if where == "publish":
+def publish_all(events):
+    for event in events:
+        OutboxMessage.objects.create(task="told", args=[event.alert_id, event.state])
+    if where == "publish" and events:
         os.kill(os.getpid(), signal.SIGKILL)
-    return 1
 
 apply, apply_and_commit = applying.apply, evaluation._apply
 
@@ -53,7 +53,7 @@ def after_commit(found, token):
         os.kill(os.getpid(), signal.SIGKILL)
     return moved
 
-services.publish = publish
+services.publish_all = publish_all
 applying.apply = before_commit
 evaluation._apply = after_commit
 evaluation.evaluate(at)
@@ -90,11 +90,11 @@ def run(where, at):
 
 @pytest.fixture
 def published(monkeypatch):
-    def publish(event):
-        OutboxMessage.objects.create(task="told", args=[event.alert_id, event.state])
-        return 1
+    def publish_all(events):
+        for event in events:
+            OutboxMessage.objects.create(task="told", args=[event.alert_id, event.state])
 
-    monkeypatch.setattr(notifications, "publish", publish)
+    monkeypatch.setattr(notifications, "publish_all", publish_all)
 
 
 def kept():

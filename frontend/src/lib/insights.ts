@@ -17,6 +17,7 @@ export type UnusedRow = Schemas["UnusedTopicsRow"];
 export type ForecastRow = Schemas["DiskForecastRow"];
 export type HotRow = Schemas["HotPartitionsRow"];
 export type GroupRollup = Schemas["GroupRollup"];
+export type ImpactRow = Schemas["ChangeImpactRow"];
 export type SilentRow = Schemas["SilentProducersRow"];
 
 /** What every answer says of itself: how old, how much of the range was seen, whether all rows are there. */
@@ -108,6 +109,18 @@ export const useSilent = (clusterId: string) =>
     queryFn: ({ signal }) =>
       api.get("/api/v1/clusters/{cluster_id}/analytics/silent-producers", {
         blanks: { cluster_id: clusterId },
+        signal,
+      }),
+    ...options,
+  });
+
+export const useImpact = (clusterId: string, days: number) =>
+  useQuery({
+    queryKey: key(clusterId, "impact", days),
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/analytics/change-impact", {
+        blanks: { cluster_id: clusterId },
+        query: { from: new Date(Date.now() - days * DAY_MS).toISOString() },
         signal,
       }),
     ...options,

@@ -41,10 +41,35 @@ const USAGE = {
   cost: null,
   currency: null,
 };
+const IMPACT = {
+  event_id: "ev_1",
+  action: "topic.change.succeeded",
+  resource: "topic/sales",
+  outcome: "succeeded",
+  actor: "ada",
+  begin_ms: 0,
+  end_ms: 1_763_000_000_000,
+  others: 0,
+  topic: "sales",
+  group: null,
+  measure: "lag_seconds_p95",
+  before: 30,
+  after: 60,
+  change_share: 1,
+  verdict: "rose",
+  hours_before: 6,
+  hours_after: 5,
+  hours_asked: 6,
+};
 const answers: Answers = {
   [`${BASE}/rollups/cluster`]: told([], { as_of: null, period_s: 3600 }),
   [`${BASE}/disk-forecast`]: told([FORECAST]),
   [`${BASE}/usage`]: told([USAGE, { ...USAGE, group: "readers", cost: "1.2345", currency: "EUR", gib_hours: 1 }]),
+  [`${BASE}/change-impact`]: told([
+    { ...IMPACT, measure: "bytes_avg", before: 2048, after: null, change_share: null, verdict: "unknown" },
+    { ...IMPACT, group: "readers", others: 2 },
+    { ...IMPACT, topic: null, measure: "records_in", before: 10, after: 5, change_share: -0.5, verdict: "fell" },
+  ]),
   [`${BASE}/hot-partitions`]: told([
     {
       topic: "even",
@@ -110,6 +135,12 @@ describe("usage and forecasts", () => {
       ["skewed", "Hot", "80 % on 4"],
       ["even", "Even", "20 % on 1"],
     ]);
+    const impact = (await rowsOf("Change impact")).map(([changed, ...rest]) => [changed?.split(" · ")[1], ...rest]);
+    expect(impact).toEqual([
+      ["2 more in these hours", "readers", "lag seconds p95", "Rose", "30s", "1m", "+100 %", "6 and 5 of 6"],
+      [undefined, "the cluster", "records in", "Fell", "10", "5", "-50 %", "6 and 5 of 6"],
+      [undefined, "sales", "bytes avg", "Not known", "2 KiB", "not known", "not known", "6 and 5 of 6"],
+    ]);
     expect((await rowsOf("Silent producers"))[0]).toEqual(["orders", "Silent", "0 %", "0", "7,200", "not known"]);
     expect((await rowsOf("Unused topics"))[0]?.slice(0, 6)).toEqual([
       "old",
@@ -124,8 +155,8 @@ describe("usage and forecasts", () => {
   it("says how old an answer is, how much was seen, and by which formula", async () => {
     await open();
     await rowsOf("Usage");
-    expect(screen.getAllByText(/50 % of the range was seen/).length).toBe(5);
-    expect(screen.getAllByText("· formula 2").length).toBe(5);
+    expect(screen.getAllByText(/50 % of the range was seen/).length).toBe(6);
+    expect(screen.getAllByText("· formula 2").length).toBe(6);
     expect(screen.getByText("Not known yet")).toBeTruthy();
   });
 

@@ -6,9 +6,19 @@ import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { RollupChart } from "@/components/rollup-chart";
 import { formatBytes, formatDuration } from "@/lib/format";
-import { type Span, useClusterRollups, useForecast, useHot, useSilent, useUnused, useUsage } from "@/lib/insights";
+import {
+  type Span,
+  useClusterRollups,
+  useForecast,
+  useHot,
+  useImpact,
+  useSilent,
+  useUnused,
+  useUsage,
+} from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
 import { Forecast } from "./forecast";
+import { ImpactTable } from "./impact-table";
 import { HotTable, SilentTable, UnusedTable } from "./topic-tables";
 import { UsageTable } from "./usage-table";
 
@@ -16,6 +26,8 @@ const route = getRouteApi("/app/clusters/$clusterId/usage");
 
 const BASE = "/api/v1/clusters/{cluster_id}/analytics";
 const GIB = 1024 ** 3;
+/** Whose changes are looked at. */
+const CHANGES_DAYS = 7;
 const DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;
 
 /** What the cluster holds and costs, when its disks are full, and which topics need a look. */
@@ -30,6 +42,7 @@ export function InsightsPage() {
   const hot = useHot(clusterId);
   const silent = useSilent(clusterId);
   const unused = useUnused(clusterId);
+  const impact = useImpact(clusterId, CHANGES_DAYS);
   const blanks = { cluster_id: clusterId };
   if (isRefusal(usage)) return <Refused error={usage.error} />;
   return (
@@ -89,6 +102,14 @@ export function InsightsPage() {
           empty="It needs whole hours that were sampled."
         >
           {(rows) => <UsageTable rows={rows} clusterId={clusterId} />}
+        </InsightCard>
+        <InsightCard
+          title="Change impact"
+          query={impact}
+          file={{ address: `${BASE}/change-impact`, blanks }}
+          empty="No operation ended in the last week, or its hours are not rolled up yet."
+        >
+          {(rows) => <ImpactTable rows={rows} clusterId={clusterId} />}
         </InsightCard>
         <InsightCard
           title="Hot partitions"

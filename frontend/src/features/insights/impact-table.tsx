@@ -1,0 +1,99 @@
+import { createColumnHelper } from "@tanstack/react-table";
+import { DataTable } from "@/components/data-table";
+import { GroupLink } from "@/components/group-link";
+import { RelTime } from "@/components/rel-time";
+import { Status, type Tone } from "@/components/status";
+import { formatBytes, formatDuration, formatInteger } from "@/lib/format";
+import type { ImpactRow } from "@/lib/insights";
+import { formatShare } from "@/lib/readings";
+import { TopicLink } from "./topic-link";
+
+const VERDICTS: Record<ImpactRow["verdict"], [tone: Tone, label: string, rank: number]> = {
+  rose: ["warn", "Rose", 0],
+  fell: ["warn", "Fell", 1],
+  unknown: ["muted", "Not known", 2],
+  steady: ["ok", "Steady", 3],
+};
+const NOT_KNOWN = <span className="ps-muted">not known</span>;
+
+/** A figure in the unit that its column's name ends with, or that it begins with. */
+function inUnit(measure: string, value: number | null) {
+  if (value === null) return NOT_KNOWN;
+  if (measure.includes("seconds")) return formatDuration(value);
+  if (measure.includes("bytes")) return formatBytes(value);
+  return formatInteger(Math.round(value));
+}
+
+function change(row: ImpactRow) {
+  if (row.change_share === null) return NOT_KNOWN;
+  return `${row.change_share > 0 ? "+" : ""}${formatShare(row.change_share)}`;
+}
+
+const column = createColumnHelper<ImpactRow>();
+
+/** Each measure of what an operation was about, in the hours before it and after it; what moved first. */
+export function ImpactTable({ rows, clusterId }: { rows: ImpactRow[]; clusterId: string }) {
+  const columns = [
+    column.accessor("end_ms", {
+      header: "Change",
+      cell: ({ row: { original: row } }) => (
+        <>
+          <span className="ps-mono">{row.action}</span> <RelTime at={row.end_ms} />
+          {row.others > 0 && <span className="ps-warn"> · {formatInteger(row.others)} more in these hours</span>}
+        </>
+      ),
+    }),
+    column.accessor((row) => row.group ?? row.topic ?? "", {
+      id: "about",
+      header: "Of",
+      meta: { hideBelow: "sm" },
+      cell: ({ row: { original: row } }) => {
+        if (row.group !== null) return <GroupLink clusterId={clusterId} group={row.group} />;
+        if (row.topic !== null) return <TopicLink clusterId={clusterId} topic={row.topic} />;
+        return "the cluster";
+      },
+    }),
+    column.accessor("measure", { header: "Measure", cell: ({ getValue }) => getValue().replaceAll("_", " ") }),
+    column.accessor((row) => VERDICTS[row.verdict][2], {
+      id: "verdict",
+      header: "Judged",
+      cell: ({ row }) => {
+        const [tone, label] = VERDICTS[row.original.verdict];
+        return <Status tone={tone} label={label} />;
+      },
+    }),
+    column.accessor((row) => row.before ?? -1, {
+      id: "before",
+      header: "Before",
+      meta: { align: "right", hideBelow: "md" },
+      cell: ({ row: { original: row } }) => inUnit(row.measure, row.before),
+    }),
+    column.accessor((row) => row.after ?? -1, {
+      id: "after",
+      header: "After",
+      meta: { align: "right" },
+      cell: ({ row: { original: row } }) => inUnit(row.measure, row.after),
+    }),
+    column.accessor((row) => row.change_share ?? 0, {
+      id: "change",
+      header: "By",
+      meta: { align: "right" },
+      cell: ({ row }) => change(row.original),
+    }),
+    column.accessor("hours_after", {
+      header: "Hours seen",
+      meta: { align: "right", hideBelow: "md" },
+      cell: ({ row: { original: row } }) => `${row.hours_before} and ${row.hours_after} of ${row.hours_asked}`,
+    }),
+  ];
+  return (
+    <DataTable
+      rows={rows}
+      columns={columns}
+      rowId={(row) => JSON.stringify([row.event_id, row.topic, row.group, row.measure])}
+      label="Change impact"
+      defaultSort="verdict"
+      pageSize={10}
+    />
+  );
+}

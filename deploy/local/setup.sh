@@ -132,6 +132,8 @@ setup_test_programs() {
   have redis-server || need "Redis" redis-server
   have chromium || need "Chromium" chromium
   have kcat || need "kcat" kcat
+  # Deliveries of alerts are tested against it.
+  have prometheus-alertmanager || have alertmanager || need "Alertmanager" prometheus-alertmanager
   # Programs in Java are run from their source.
   have javac || need "a Java compiler" openjdk-17-jdk-headless
   # Node clients that speak to our brokers in tests/conformance.

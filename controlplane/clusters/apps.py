@@ -8,6 +8,7 @@ class ClustersConfig(AppConfig):
     def ready(self) -> None:
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
+        from controlplane.clusters.restarting import BrokerRestart
         from controlplane.clusters.selectors import names_by_id
         from controlplane.clusters.sources import ClusterSource
         from controlplane.observed.sources import use_source
@@ -15,6 +16,12 @@ class ClustersConfig(AppConfig):
         from controlplane.operations.scopes import use_cluster_names
 
         use_source(ClusterSource())
-        for kind in (ClusterCreate(), ClusterRegister(), ClusterCredentials(), ClusterDelete()):
+        for kind in (
+            ClusterCreate(),
+            ClusterRegister(),
+            ClusterCredentials(),
+            ClusterDelete(),
+            BrokerRestart(),
+        ):
             register(kind)
         use_cluster_names(names_by_id)

@@ -146,7 +146,7 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             security_protocol=plan.inputs.get("listener_security", "SASL_PLAINTEXT"),
             sasl_mechanism=ADMIN_MECHANISM,
             admin_username=ADMIN_USER,
-            secrets_token=seal(_first_secrets()),
+            secrets_token=seal(first_secrets()),
             config=plan.inputs.get("config", {}),
         )
         brokers = [Broker(cluster=cluster, **asdict(placement)) for placement in placed]
@@ -387,7 +387,7 @@ def ports_taken() -> dict[str, set[int]]:
     return taken
 
 
-def _first_secrets() -> dict[str, str]:
+def first_secrets() -> dict[str, str]:
     return {
         "admin": new_password(),
         "broker": new_password(),

@@ -64,6 +64,24 @@ def restart_broker(cluster: Cluster, broker_id: int) -> None:
     _write(cluster, list(rows), state="running", count=count)
 
 
+def note_restart(cluster: Cluster, broker_id: int, generation: int) -> Wait:
+    """Keep in our own rows that the broker starts again; `write_restart` then says it to its host.
+
+    Who restarted it meanwhile has noted a later generation, which is as good.
+    """
+    rows = Broker.objects.filter(cluster=cluster, broker_id=broker_id)
+    rows.filter(generation__lt=generation).update(generation=generation)
+    return Wait(seconds=0.0)
+
+
+def write_restart(cluster: Cluster, broker_id: int) -> Done:
+    """Say what the broker should be, as it is noted; its agent stops and starts it."""
+    brokers = list(Broker.objects.filter(cluster=cluster))
+    mine = [broker for broker in brokers if broker.broker_id == broker_id]
+    _write(cluster, mine, state="running", count=len(brokers))
+    return Done(detail=f"broker {broker_id} is to start again")
+
+
 def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -> None:
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
@@ -127,9 +145,9 @@ def zookeeper_settings(
     return tuple(login.owner() for login in logins.on_chroot), config
 
 
-def await_processes(cluster: Cluster) -> Done | Wait:
-    """Until every agent reports its broker as running."""
-    brokers = list(cluster.brokers.all())
+def await_processes(cluster: Cluster, *, only: int | None = None) -> Done | Wait:
+    """Until every agent reports its broker as running; with `only`, that of this broker."""
+    brokers = [row for row in cluster.brokers.all() if only is None or row.broker_id == only]
     seen, ignored = _observed(brokers)
     for broker in brokers:
         report = seen.get(broker.broker_id)
@@ -144,7 +162,8 @@ def await_processes(cluster: Cluster) -> Done | Wait:
     running = sum(report.state == "running" for report in seen.values())
     progress = Progress(done=running, total=len(brokers), unit="brokers")
     if running == len(brokers):
-        return Done(detail="all broker processes run", progress=progress)
+        detail = "all broker processes run" if only is None else "the broker process runs"
+        return Done(detail=detail, progress=progress)
     detail = " ".join((f"{running} of {len(brokers)} processes run", *ignored.values()))
     return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
@@ -155,9 +174,9 @@ def _is_hopeless(report: Observed) -> bool:
     )
 
 
-def await_registration(cluster: Cluster) -> Done | Wait:
-    """Until the cluster's own metadata shows every broker."""
-    wanted = {broker.broker_id for broker in cluster.brokers.all()}
+def await_registration(cluster: Cluster, *, only: int | None = None) -> Done | Wait:
+    """Until the cluster's own metadata shows every broker; with `only`, this one."""
+    wanted = {only} if only is not None else {row.broker_id for row in cluster.brokers.all()}
     try:
         found = {node.id for node in gateway_for(cluster).describe_cluster().brokers}
     except GatewayError as error:
@@ -165,7 +184,8 @@ def await_registration(cluster: Cluster) -> Done | Wait:
         return Wait(seconds=POLL_S, detail=f"no answer yet: {error}")
     progress = Progress(done=len(found & wanted), total=len(wanted), unit="brokers")
     if wanted <= found:
-        return Done(detail="every broker has registered", progress=progress)
+        detail = "every broker has registered" if only is None else "the broker has registered"
+        return Done(detail=detail, progress=progress)
     missing = ", ".join(str(i) for i in sorted(wanted - found))
     return Wait(seconds=POLL_S, detail=f"waiting for {missing}", progress=progress)
 

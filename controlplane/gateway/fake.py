@@ -175,7 +175,10 @@ class FakeGateway:
                     leader=self._leader(part),
                     leader_epoch=0,
                     replicas=part.replicas,
-                    isr=tuple(b for b in part.replicas if b in self.brokers) or part.replicas,
+                    isr=tuple(
+                        b for b in part.replicas if b in self.brokers and b not in part.out_of_sync
+                    )
+                    or part.replicas,
                 )
                 for index, part in enumerate(topic.partitions)
             ),

@@ -29,6 +29,7 @@ class FakePartition:
     timestamps_ms: list[int] = field(default_factory=list)
     target: tuple[int, ...] | None = None
     polls_left: int = 0
+    out_of_sync: frozenset[int] = frozenset()
 
     @property
     def size_bytes(self) -> int:

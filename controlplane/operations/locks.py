@@ -53,6 +53,8 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "cluster.register": _NEW_CLUSTER,
     "cluster.credentials": {Resource.CLUSTER: EXCLUSIVE},
     "cluster.delete": {Resource.CLUSTER: EXCLUSIVE},
+    # What else is away meanwhile, or moves, would not have been counted.
+    "broker.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "topic.create": _WHOLE_TOPIC,
     "topic.update": _TOPIC_CONFIG,
     "topic.retention_lease": _TOPIC_CONFIG,

@@ -16,6 +16,7 @@ from controlplane.observed.services import observe
 from controlplane.operations.states import SUCCEEDED
 from controlplane.runbooks.services import run_start
 from controlplane.tenants.services import api_key_create
+from tests.controlplane.kind_plans import add_broker
 from tests.controlplane.rest.teams import HIDDEN_TOPICS
 from tests.controlplane.support import ACTOR, client_for, cluster_make
 
@@ -51,6 +52,8 @@ def everything(world):
     world.gateway.add_topic("leased", partitions=1, records=5)
     lease = {"name": "leased", "retention_ms": 1_209_600_000, "for_s": 3600}
     world.run("topic.retention_lease", **lease)
+    for broker in world.gateway.brokers:
+        add_broker(world, broker)
     key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
     link = invite(
         tenant=world.tenant, role="viewer", note="", actor=ACTOR, lifetime=timedelta(days=1)

@@ -3,6 +3,9 @@
 from typing import Any
 
 from controlplane.access.inputs import bindings_of
+from controlplane.clusters.models import MANAGED, Broker
+from controlplane.clusters.operations import first_secrets
+from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
 from controlplane.topics.selectors import open_leases
 from tests.controlplane.support import World
@@ -10,6 +13,25 @@ from tests.controlplane.support import World
 MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
+
+
+def add_broker(world: World, number: int) -> None:
+    """A broker of the world's cluster as a row, on one of the three hosts, with ports that no
+    plan gives to another."""
+    clusters = type(world.cluster).objects.filter(pk=world.cluster.pk)
+    clusters.update(kind=MANAGED)
+    if not clusters.get().secrets_token:
+        clusters.update(secrets_token=seal(first_secrets()))
+    Broker.objects.get_or_create(
+        cluster=world.cluster,
+        broker_id=number,
+        defaults={
+            "host_id": f"host-{(number - 1) % 3 + 1}",
+            "address": "127.0.0.1",
+            "client_port": 15_000 + 2 * number,
+            "internal_port": 15_001 + 2 * number,
+        },
+    )
 
 
 def plan_of(world: World, kind: str, number: int = 1) -> Any:
@@ -36,6 +58,8 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         assert made.state == "succeeded", made.error
     if kind == "cluster.credentials":
         type(world.cluster).objects.filter(pk=world.cluster.pk).update(kind="registered")
+    if kind == "broker.restart":
+        add_broker(world, number)
     rule = {
         "principal": f"User:{user}",
         "operation": "READ",
@@ -55,6 +79,7 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.register": {"name": f"fresh-{number}", "bootstrap_servers": "127.0.0.1:9092"},
         "cluster.credentials": {},
         "cluster.delete": {},
+        "broker.restart": {"broker": number},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},
         "topic.partitions": {"name": topic, "partitions": 5},

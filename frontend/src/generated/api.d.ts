@@ -2506,6 +2506,45 @@ export interface components {
             before_replicas: number | null;
             id: number;
         };
+        BrokerRestartInputs: {
+            broker: number;
+        };
+        BrokerRestartInputsRequest: {
+            broker: number;
+        };
+        BrokerRestartPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["BrokerRestartInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "broker.restart";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        BrokerRestartPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["BrokerRestartInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "broker.restart";
+        };
         ChangeDiff: {
             after: unknown;
             before: unknown;
@@ -4271,7 +4310,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -4529,8 +4568,8 @@ export interface components {
         PatternTypeEnum: "LITERAL" | "PREFIXED";
         /** @enum {string} */
         PermissionEnum: "ALLOW" | "DENY";
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time

@@ -6,6 +6,7 @@ const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
   "cluster.register": ["Register cluster", "cluster"],
   "cluster.credentials": ["Change the way in", "cluster"],
   "cluster.delete": ["Delete cluster", "cluster"],
+  "broker.restart": ["Restart broker", "broker"],
   "topic.create": ["Create topic", "topic"],
   "topic.update": ["Change topic configuration", "topic"],
   "topic.partitions": ["Add partitions", "topic"],

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from controlplane.runbooks.catalogue import catalogue
+from tests.controlplane.live.holds import AFTER
 
 pytestmark = [pytest.mark.cluster, pytest.mark.redis, pytest.mark.timeout(300)]
 DEADLINE_S = 90.0
@@ -90,6 +91,29 @@ def test_a_broker_that_is_killed_is_seen_away_and_then_back(service, cluster):
     assert run.until("brokers-alive", "ok")["numbers"]["missing"] == 0
     assert run.check("broker-restarts")["numbers"]["restarts"] >= 1
     run.until_so("partitions-under-min-isr", lambda found: below_min_isr(found) == below)
+    assert run.end()["state"] == "resolved"
+
+
+def test_a_broker_that_hangs_is_restarted_by_a_plan(service, cluster, clients):
+    if cluster["kind"] != "managed":
+        pytest.skip("its brokers are not this service's to restart")
+    service.run("topic.create", name="restarted", partitions=3, replication_factor=3)
+    clients.produce("restarted", 50)
+    broker = last_broker(service)
+    run = Followed(service, "broker-down", broker=broker["id"])
+    run.until("brokers-alive", "ok")
+    plan = run.plan("broker.restart")
+    assert plan["impact"]["summary"].startswith(
+        f"Stop and start broker {broker['id']}, which leads"
+    )
+    began_s = time.monotonic()
+    operation = service.run_through_kills(plan, ("restart", AFTER))
+    assert operation["state"] == "succeeded", operation
+    print(f"restarted, with a worker killed: {time.monotonic() - began_s:.1f} s")
+    after = last_broker(service)
+    assert after["pid"] != broker["pid"]
+    assert run.until("broker-alive", "ok")["numbers"]["missing"] == 0
+    assert len(clients.read("restarted", "after-restart", 50)) == 50
     assert run.end()["state"] == "resolved"
 
 

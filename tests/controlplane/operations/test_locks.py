@@ -34,7 +34,8 @@ REFUSED: dict[str, set[str]] = {
     **dict.fromkeys(NEW, NEW),
     **dict.fromkeys(WHOLE_TOPIC, WHOLE_TOPIC | NEEDS_THE_TOPIC),
     **dict.fromkeys(TOPIC_CONFIG, WHOLE_TOPIC | TOPIC_CONFIG),
-    "reassignment": WHOLE_TOPIC | {"reassignment"},
+    "reassignment": WHOLE_TOPIC | {"reassignment", "broker.restart"},
+    "broker.restart": {"reassignment", "broker.restart"},
     **dict.fromkeys(OFFSETS, WHOLE_TOPIC | OFFSETS | {"group.delete"}),
     "group.delete": OFFSETS | {"group.delete"},
     **dict.fromkeys(USERS, USERS | ACLS),
@@ -46,7 +47,8 @@ for _kind in WHOLE_CLUSTER:
 # On other topics, groups, users, names of the same cluster.
 REFUSED_ELSEWHERE = {
     **{kind: set() if kind in NEW else WHOLE_CLUSTER for kind in REFUSED},
-    "reassignment": {"reassignment", *WHOLE_CLUSTER},
+    "reassignment": {"reassignment", "broker.restart", *WHOLE_CLUSTER},
+    "broker.restart": {"reassignment", "broker.restart", *WHOLE_CLUSTER},
     **{kind: REFUSED[kind] for kind in WHOLE_CLUSTER},
 }
 for _kind in REFUSED.keys() - NEW:

@@ -59,6 +59,7 @@ RESTORING = [
     if kind == at[0]
 ]
 NO_WAY_BACK = {
+    "broker.restart",
     "topic.partitions",
     "topic.delete",
     "topic.retention_restore",

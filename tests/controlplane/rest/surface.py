@@ -228,6 +228,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "password": "other",
     },
     "cluster.delete": {},
+    "broker.restart": {"broker": 1},
     "topic.create": {
         "name": "new",
         "partitions": 2,

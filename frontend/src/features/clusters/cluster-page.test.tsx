@@ -54,11 +54,11 @@ describe("one cluster", () => {
     ];
     await open({ cluster: ok(cluster({ brokers })) });
     expect(await rowsOf("Brokers")).toEqual([
-      ["1controller", "Alive", "a", "10.0.0.1:9092", "8", "24", "2 KiB", "0", "4711"],
-      ["2", "backoff", "a", "10.0.0.1:9092", "–", "–", "–", "3", "–"],
-      ["3", "Down (exited)", "–", "–", "–", "–", "–", "0", "4711"],
-      ["4", "Not as placed", "a", "10.0.0.1:9092", "–", "–", "–", "0", "4711"],
-      ["5", "Alive", "a", "10.0.0.1:9092", "–", "–", "–", "0", "4711"],
+      ["1controller", "Alive", "a", "10.0.0.1:9092", "8", "24", "2 KiB", "0", "4711", ""],
+      ["2", "backoff", "a", "10.0.0.1:9092", "–", "–", "–", "3", "–", ""],
+      ["3", "Down (exited)", "–", "–", "–", "–", "–", "0", "4711", ""],
+      ["4", "Not as placed", "a", "10.0.0.1:9092", "–", "–", "–", "0", "4711", ""],
+      ["5", "Alive", "a", "10.0.0.1:9092", "–", "–", "–", "0", "4711", ""],
     ]);
     expect(figure("Brokers alive")).toBe("3 of 5");
   });
@@ -146,9 +146,30 @@ describe("one cluster", () => {
     );
   });
 
+  it("has a broker restarted by a plan", async () => {
+    const { asked } = await open({}, { "POST /api/v1/plans": plan({ kind: "broker.restart" } as never) });
+    await rowsOf("Brokers");
+    press("Actions for broker 1");
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Restart broker" }));
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+        kind: "broker.restart",
+        cluster_id: "c1",
+        inputs: { broker: 1 },
+      }),
+    );
+  });
+
+  it("restarts no broker that somebody else runs", async () => {
+    await open({ cluster: ok(cluster({ kind: "registered" })) });
+    await rowsOf("Brokers");
+    expect(screen.queryByRole("button", { name: "Actions for broker 1" })).toBeNull();
+  });
+
   it("offers a viewer no change", async () => {
     await open({}, { "GET /console/api/session": session({ can_write: false }) });
     await rowsOf("Brokers");
     expect(screen.queryByRole("button", { name: "More" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Actions for broker 1" })).toBeNull();
   });
 });

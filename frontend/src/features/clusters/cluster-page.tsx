@@ -1,5 +1,5 @@
-import { Button, Menu } from "@mantine/core";
-import { IconKey } from "@tabler/icons-react";
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
@@ -105,6 +105,26 @@ const columns = (controller: number | null, top: number) => [
     cell: (cell) => <span className="ps-muted">{cell.getValue() ?? "–"}</span>,
   }),
 ];
+const actions = (onRestart: (broker: number) => void) =>
+  column.display({
+    id: "actions",
+    header: () => <span className="ps-sr">Actions</span>,
+    meta: { align: "right" },
+    cell: ({ row }) => (
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon size="sm" aria-label={`Actions for broker ${row.original.id}`}>
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => onRestart(row.original.id)}>
+            Restart broker
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    ),
+  });
 
 function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
   const alive = cluster.brokers.filter((broker) => broker.alive).length;
@@ -257,13 +277,26 @@ export function ClusterPage() {
 function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[] }) {
   const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...broker }));
   const top = Math.max(...rows.map((row) => row.size_bytes ?? 0), 0);
+  const { data: session } = useSession();
+  const [restart, setRestart] = useState<number | null>(null);
+  const known = columns(cluster.controller_id, top);
+  const canRestart = cluster.kind === "managed" && session?.can_write;
   return (
-    <DataTable
-      rows={rows}
-      columns={columns(cluster.controller_id, top)}
-      rowId={(row) => String(row.id)}
-      label="Brokers"
-      defaultSort="id"
-    />
+    <>
+      <DataTable
+        rows={rows}
+        columns={canRestart ? [...known, actions(setRestart)] : known}
+        rowId={(row) => String(row.id)}
+        label="Brokers"
+        defaultSort="id"
+      />
+      <PlanFlow
+        request={
+          restart === null ? null : { kind: "broker.restart", cluster_id: cluster.id, inputs: { broker: restart } }
+        }
+        title={`Restart broker ${restart ?? ""}`}
+        onClose={() => setRestart(null)}
+      />
+    </>
   );
 }

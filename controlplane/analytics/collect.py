@@ -82,21 +82,26 @@ def collect_cluster(cluster_id: str) -> bool:
     began = timezone.now()
     before, _ = CollectorState.objects.get_or_create(pk=cluster_id)
     rows = CollectorState.objects.filter(pk=cluster_id)
-    token = leases.claim(rows, LEASE, last_started_at=began)
+    # Nobody has begun another one since that was read.
+    unchanged = rows.filter(last_started_at=before.last_started_at)
+    token = leases.claim(unchanged, LEASE, last_started_at=began)
     if token is None:
         return False
     try:
-        count, unjudged = _sample_and_publish(cluster, before.samples)
+        count, unjudged = _sample_and_publish(cluster, began, before.last_started_at)
     except (GatewayError, SampleLateError) as error:
         if _complaints.may(f"collector:{cluster_id}"):
             log.warning("collector of %s: %s", cluster_id, error)
         leases.release(rows, token, failures=F("failures") + 1, last_error=str(error)[:400])
+        _took_none(cluster_id, began, before.last_started_at)
         return False
     _record_success(before, token, began, count, unjudged)
     return True
 
 
-def _sample_and_publish(cluster: Cluster, samples_before: int) -> tuple[int, str]:
+def _sample_and_publish(
+    cluster: Cluster, began: datetime, before: datetime | None
+) -> tuple[int, str]:
     """How many records, and why they could not be judged, or not as well as ever, if so."""
     gateway = gateway_for(cluster)
     watch = _watch(cluster)
@@ -117,7 +122,7 @@ def _sample_and_publish(cluster: Cluster, samples_before: int) -> tuple[int, str
         _forget(cluster.id)
         raise
     try:
-        verdicts = watch.judge.see(watch.spec, rows, samples_before=samples_before)
+        verdicts = watch.judge.see(watch.spec, rows, began=began, before=before)
         store(cluster.id, sample, verdicts, timezone.now())
         short = watch.judge.shortfall(sample.ts_ms)
     except _UNJUDGED:
@@ -128,6 +133,14 @@ def _sample_and_publish(cluster: Cluster, samples_before: int) -> tuple[int, str
     if short and _complaints.may(f"collector-catch-up:{cluster.id}"):
         log.warning("collector of %s: %s", cluster.id, short)
     return len(rows), short
+
+
+def _took_none(cluster_id: str, began: datetime, before: datetime | None) -> None:
+    """What began here and published nothing is nothing that this process has missed."""
+    with _lock:
+        watch = _watches.get(cluster_id)
+        if watch is not None and watch.judge.began == before:
+            watch.judge.began = began
 
 
 def _record_success(

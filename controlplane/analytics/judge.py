@@ -37,19 +37,28 @@ class Judge:
 
     cluster_id: str
     evaluator: Evaluator = field(default_factory=Evaluator)
-    samples: int | None = None
-    """How many samples the cluster had had after the last one that was seen here."""
+    began: datetime | None = None
+    """When the last sample began that was seen here."""
     _missed: str = ""
     _short_until_ms: int = 0
 
     def see(
-        self, spec: ConnectionSpec, rows: Sequence[Mapping[str, Any]], *, samples_before: int
+        self,
+        spec: ConnectionSpec,
+        rows: Sequence[Mapping[str, Any]],
+        *,
+        began: datetime,
+        before: datetime | None,
     ) -> list[Verdict]:
-        """Verdicts on a sample, `rows`, before which the cluster had had `samples_before`."""
-        if rows and samples_before and self.samples != samples_before:
+        """Verdicts on a sample, `rows`, that began then; the one `before` it, whoever took it.
+
+        What others began counts, not what they ended: a collector that is killed may have published
+        its sample.
+        """
+        if rows and before is not None and self.began != before:
             self._missed = self._catch_up(spec, rows)
             self._short_until_ms = rows[0]["ts_ms"] + Rules().trend_s * 1000
-        self.samples = samples_before + 1
+        self.began = began
         self.evaluator.feed(rows)
         return self.evaluator.verdicts()
 

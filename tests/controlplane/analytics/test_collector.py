@@ -15,7 +15,7 @@ from controlplane.analytics.slices import slices
 from controlplane.analytics.telemetry import ensure_topic
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake import FakeGateway
-from controlplane.gateway.types import TP
+from controlplane.gateway.types import EARLIEST, LATEST, TP
 from spark_analytics.contracts.telemetry import SLICE_ARRAYS, TELEMETRY_PARTITIONS, TELEMETRY_TOPIC
 
 
@@ -36,6 +36,27 @@ def gateway():
 def test_group_offsets_are_read_before_log_ends(gateway):
     Sampler().sample(gateway, budget_s=5)
     assert gateway.calls.index("group_offsets") < gateway.calls.index("offsets")
+
+
+@pytest.mark.parametrize("groups", [1, 50])
+def test_log_ends_are_read_once_for_all_groups(gateway, monkeypatch, groups):
+    """However many groups read a topic: each partition is asked about once for each kind."""
+    for number in range(groups):
+        gateway.add_group(f"reader-{number}", {TP("orders", 0): 10, TP("orders", 1): 20})
+    asked = []
+    answer = gateway.offsets
+
+    def counted(specs):
+        asked.append(dict(specs))
+        return answer(specs)
+
+    monkeypatch.setattr(gateway, "offsets", counted)
+    sample = Sampler().sample(gateway, budget_s=5)
+    every = {TP("orders", 0), TP("orders", 1), TP("idle", 0)}
+    assert len(sample.committed) == groups + 1
+    assert asked[:2] == [dict.fromkeys(every, LATEST), dict.fromkeys(every, EARLIEST)]
+    assert len(asked) == 3, "log ends, log starts, first records"
+    assert gateway.calls.count("group_offsets") == 1
 
 
 def test_a_slice_holds_every_partition(gateway):

@@ -345,6 +345,58 @@ def test_earlier_samples_that_cannot_be_read_are_said(world, read, monkeypatch):
     assert said() == ""
 
 
+class Killed(BaseException):
+    """Raised where a process would be gone."""
+
+
+def test_a_sample_whose_collector_was_killed_before_its_verdict_is_caught_up(
+    world, read, monkeypatch
+):
+    """Killed between publishing and judging: this process has missed a sample that nobody counted."""
+    asked = []
+
+    def records_since(_spec, since_ms, **_):
+        asked.append(since_ms)
+        return {}
+
+    def killed(*_, **__):
+        raise Killed
+
+    monkeypatch.setattr(judge, "records_since", records_since)
+    assert collect.collect_cluster(world.cluster.id)
+    here = collect._watches.pop(world.cluster.id)  # noqa: SLF001 - the other process has its own
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(judge.Judge, "see", killed)
+        with pytest.raises(Killed):
+            collect.collect_cluster(world.cluster.id)
+    collect._watches[world.cluster.id] = here  # noqa: SLF001 - back in this process
+    state = CollectorState.objects.get(pk=world.cluster.id)
+    assert state.samples == 1, "the dead counted nothing"
+    assert asked == []
+    assert not collect.collect_cluster(world.cluster.id), "the dead hold the lease until it ends"
+    CollectorState.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    last_ms = here.judge.evaluator.last_ts_ms
+    assert collect.collect_cluster(world.cluster.id)
+    assert asked == [last_ms + 1]
+    assert collect.collect_cluster(world.cluster.id)
+    assert len(asked) == 1, "it has seen the one before itself"
+
+
+def test_a_claim_on_what_somebody_has_begun_meanwhile_is_none(world, read, monkeypatch):
+    """Between looking at the state and claiming it another process took a whole sample."""
+    made = CollectorState.objects.get_or_create
+
+    def overtaken(**key):
+        found = made(**key)
+        CollectorState.objects.update(last_started_at=timezone.now(), samples=9)
+        return found
+
+    monkeypatch.setattr(CollectorState.objects, "get_or_create", overtaken)
+    assert collect.collect_cluster(world.cluster.id) is False
+    state = CollectorState.objects.get(pk=world.cluster.id)
+    assert (state.samples, state.lease_token) == (9, "")
+
+
 def test_trends_are_whole_again_when_they_look_no_further_back(monkeypatch):
     def away(*_, **__):
         raise GatewayError("broker-unreachable", "nobody there")
@@ -352,7 +404,9 @@ def test_trends_are_whole_again_when_they_look_no_further_back(monkeypatch):
     monkeypatch.setattr(judge, "records_since", away)
     made = Judge(cluster_id="c")
     rows = [topic_slice(0, 10), group_slice(0, 5, 10)]
-    made.see(ConnectionSpec(bootstrap_servers=("a:1",)), rows, samples_before=7)
+    now = timezone.now()
+    spec = ConnectionSpec(bootstrap_servers=("a:1",))
+    made.see(spec, rows, began=now, before=now - timedelta(seconds=10))
     at_ms = rows[0]["ts_ms"]
     assert made.shortfall(at_ms + RULES.trend_s * 1000 - 1)
     assert made.shortfall(at_ms + RULES.trend_s * 1000) == ""

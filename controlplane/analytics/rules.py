@@ -14,6 +14,15 @@ OVERLAP_S = 120
 """Recomputed each time: samples that arrived late, and the window that was still open."""
 
 
+VERDICT_STALE_S = 6 * SAMPLE_INTERVAL_S
+"""From a verdict's sample: a collector that is well has judged several newer ones by then."""
+
+
+def result_stale_s(interval_s: float, deadline_s: float) -> float:
+    """From a run's newest sample: the next run has ended by then, or failed."""
+    return interval_s + deadline_s + Rules().window_s
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
     started_ms: int

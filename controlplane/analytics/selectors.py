@@ -18,6 +18,7 @@ from controlplane.analytics.answers import (
     RETENTION,
     shown,
 )
+from controlplane.analytics.conf import conf
 from controlplane.analytics.models import (
     AnalyticsRun,
     CollectorState,
@@ -28,7 +29,7 @@ from controlplane.analytics.models import (
     RunCluster,
 )
 from controlplane.analytics.newest import group_verdicts, newest_expiries, newest_lags
-from controlplane.analytics.rules import verdict_after_s
+from controlplane.analytics.rules import VERDICT_STALE_S, result_stale_s, verdict_after_s
 from controlplane.analytics.times import iso_ms
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import seen_cluster
@@ -60,8 +61,9 @@ def lag_series(
     to_ms: int | None = None,
     latest: bool = False,
 ) -> dict[str, Any]:
-    """{as_of, run_id, data}: at most `POINTS_MAX` points per group and topic, ascending in time.
+    """{as_of, stale_after, run_id, data}: ascending in time.
 
+    At most `POINTS_MAX` points per group and topic.
     `latest` gives the newest point of each that is still present, by Spark or, where it is newer,
     by the collector. The range is by sample time and
     defaults to the three hours before the newest row.
@@ -85,13 +87,14 @@ def lag_series(
         found = _thinned(rows, begin_ms, end_ms)
     seen = [row for row in found if sees(topic=row.topic, group=row.group)]
     as_of_ms = max((row.sampled_ms for row in seen), default=None)
-    return _answer(newest, [lag_dict(row) for row in seen], as_of_ms)
+    is_live = any(isinstance(row, GroupVerdict) for row in seen)
+    return _answer(newest, [lag_dict(row) for row in seen], as_of_ms, is_live=is_live)
 
 
 def retention_table(
     tenant: Tenant, scope: Scope, cluster_id: str, *, topic: str | None = None
 ) -> dict[str, Any]:
-    """{as_of, run_id, data}: every topic's newest row with its groups' expiry."""
+    """{as_of, stale_after, run_id, data}: every topic's newest row with its groups' expiry."""
     sees = _sight(tenant, scope, cluster_id)
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id)
     newest = rows.order_by("-ts_ms").first()
@@ -123,7 +126,7 @@ def retention_series(
     from_ms: int | None = None,
     to_ms: int | None = None,
 ) -> dict[str, Any]:
-    """{as_of, run_id, data}: one topic's bytes and age over time, without its groups."""
+    """{as_of, stale_after, run_id, data}: a topic's bytes and age over time; no groups."""
     sees = _sight(tenant, scope, cluster_id)
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id, topic=topic)
     newest = rows.order_by("-ts_ms").first()
@@ -308,11 +311,19 @@ def _answer(
     newest: GoldGroupLag | GoldTopicRetention | None,
     data: list[dict[str, Any]],
     as_of_ms: int | None = None,
+    *,
+    is_live: bool = False,
 ) -> dict[str, Any]:
-    """`as_of` is Spark's newest sample, or the collector's if that is later."""
+    """`as_of` is Spark's newest sample, or the collector's if that is later.
+
+    Newer numbers are due before `stale_after`; later than that, what is shown is old. With
+    `is_live` the collector has judged the newest, which it does with every sample.
+    """
     times = [at for at in (newest.sampled_ms if newest else None, as_of_ms) if at is not None]
+    stale_s = VERDICT_STALE_S if is_live else result_stale_s(conf().interval_s, conf().deadline_s)
     return {
         "as_of": iso_ms(max(times)) if times else None,
+        "stale_after": iso_ms(max(times) + int(stale_s * 1000)) if times else None,
         "run_id": newest.run_id if newest else None,
         "data": data,
     }

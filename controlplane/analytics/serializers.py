@@ -46,9 +46,15 @@ LagPointSerializer = columns_shape(
 
 
 def _as_of(name: str, item: serializers.BaseSerializer[Any]) -> type[Shape]:
-    """`{as_of, run_id, data}`; made by `type` because a serializer has a `data` of its own."""
+    """`{as_of, stale_after, run_id, data}`.
+
+    Made by `type` because a serializer has a `data` of its own.
+    """
     fields = {
         "as_of": serializers.DateTimeField(allow_null=True),
+        "stale_after": serializers.DateTimeField(
+            allow_null=True, help_text="Newer ones are due by then; later, these are old."
+        ),
         "run_id": serializers.CharField(allow_null=True),
         "data": item,
     }

@@ -4,11 +4,11 @@ import { useMemo } from "react";
 import { useLag } from "@/lib/analytics";
 import { seriesByTopic } from "@/lib/lag";
 import { RANGES, type Range } from "@/lib/search";
+import { AsOf } from "./as-of";
 import { Card, Lines } from "./card";
 import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
-import { RelTime } from "./rel-time";
 import { TimeLag } from "./time-lag";
 
 interface LagHistoryProps {
@@ -26,11 +26,9 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
   const records = useMemo(() => seriesByTopic(data?.data ?? [], "lag_records"), [data]);
   const aside = (
     <>
-      {data?.as_of && (
-        <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-          as of <RelTime at={data.as_of} />
-        </span>
-      )}
+      <span style={{ fontSize: "0.75rem" }}>
+        <AsOf at={data?.as_of} staleAfter={data?.stale_after} />
+      </span>
       <SegmentedControl
         size="xs"
         aria-label="Time range"

@@ -3851,6 +3851,11 @@ export interface components {
             as_of: string | null;
             data: components["schemas"]["LagPoint"][];
             run_id: string | null;
+            /**
+             * Format: date-time
+             * @description Newer ones are due by then; later, these are old.
+             */
+            stale_after: string | null;
         };
         LagObjective: {
             /** @description null: every cluster. */
@@ -4736,6 +4741,11 @@ export interface components {
             as_of: string | null;
             data: components["schemas"]["TopicRetention"][];
             run_id: string | null;
+            /**
+             * Format: date-time
+             * @description Newer ones are due by then; later, these are old.
+             */
+            stale_after: string | null;
         };
         RetentionLease: {
             /** @description What it goes back to; -1: for ever; null: the default. */

@@ -16,6 +16,7 @@ from controlplane.analytics.schedule import TICK
 from controlplane.common.grants import EVERYTHING
 from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from controlplane.tenants.services import api_key_create
+from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.runs import ClusterResult
 from tests.controlplane.analytics import rows
 from tests.controlplane.support import ACTOR, client_for, cluster_make, tenant_make
@@ -49,6 +50,11 @@ def test_lag_as_the_contract_says(world, loaded):
     body = answer.json()
     assert body["run_id"] == loaded.pk
     assert body["as_of"] == selectors.iso_ms(rows.T0_MS + 3 * rows.WINDOW_MS + 20_000)
+    # A run every 300 s, 600 s long at most.
+    stale_s = 300 + 600 + Rules().window_s
+    assert body["stale_after"] == selectors.iso_ms(
+        rows.T0_MS + 3 * rows.WINDOW_MS + 20_000 + stale_s * 1000
+    )
     assert [point["ts"] for point in body["data"]] == [
         selectors.iso_ms(rows.T0_MS + i * rows.WINDOW_MS + 20_000) for i in range(4)
     ]
@@ -132,7 +138,7 @@ def test_before_the_first_run_there_is_an_empty_answer(world):
     world.gateway.add_topic("t")
     for part in ("lag", "retention", "retention/t/history"):
         body = get(world, f"/clusters/{world.cluster.id}/analytics/{part}").json()
-        assert body == {"as_of": None, "run_id": None, "data": []}
+        assert body == {"as_of": None, "stale_after": None, "run_id": None, "data": []}
     collector = get(world, f"/clusters/{world.cluster.id}/analytics/collector").json()
     assert (collector["last_sample_at"], collector["samples"]) == (None, 0)
 

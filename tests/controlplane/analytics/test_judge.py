@@ -18,6 +18,7 @@ from controlplane.analytics.models import (
     GroupVerdict,
 )
 from controlplane.analytics.sampler import Sampler
+from controlplane.analytics.times import iso_ms
 from controlplane.analytics.verdicts.evaluator import Evaluator
 from controlplane.analytics.verdicts.groups import Verdict
 from controlplane.analytics.verdicts.intake import is_dense, is_sound
@@ -69,6 +70,14 @@ def test_each_sample_is_judged_and_replaces_the_one_before(world, read):
     (point,) = read()
     assert (point["lost_records"], point["status"]) == (30, "DATA_LOST")
     assert GroupVerdict.objects.count() == 1
+
+
+def test_a_verdict_says_when_a_newer_one_is_due(world, read):
+    assert collect.collect_cluster(world.cluster.id)
+    sampled_ms = GroupVerdict.objects.get().sampled_ms
+    body = get(world, f"/clusters/{world.cluster.id}/analytics/lag", latest="true").json()
+    assert body["as_of"] == iso_ms(sampled_ms)
+    assert body["stale_after"] == iso_ms(sampled_ms + 6 * SAMPLE_INTERVAL_S * 1000)
 
 
 def test_what_is_gone_from_the_cluster_has_no_verdict(world, read):

@@ -4,6 +4,7 @@ import { IconChartHistogram, IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
+import { AsOf } from "@/components/as-of";
 import { Card, PartView } from "@/components/card";
 import { TimeChart } from "@/components/charts/time-chart";
 import { Empty } from "@/components/empty";
@@ -167,7 +168,7 @@ export function AnalyticsPage() {
     if (runId) void client.invalidateQueries({ queryKey: ["analytics", clusterId] });
   }, [client, clusterId, runId]);
   const series = useMemo(() => totalByGroup(history.data?.data ?? []), [history.data]);
-  const asOf = parts?.lag.data?.as_of ?? history.data?.as_of;
+  const newest = parts?.lag.data?.as_of ? parts.lag.data : history.data;
   const firstVerdictAt = parts?.collector.data?.first_verdict_due_at;
   return (
     <>
@@ -176,9 +177,9 @@ export function AnalyticsPage() {
         sub={
           <>
             Worked out by Spark from the sampled offsets
-            {asOf ? (
+            {newest?.as_of ? (
               <>
-                , as of <RelTime at={asOf} />.
+                , <AsOf at={newest.as_of} staleAfter={newest.stale_after} />.
               </>
             ) : (
               "."

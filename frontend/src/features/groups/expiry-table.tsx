@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
+import { AsOf } from "@/components/as-of";
 import { Card } from "@/components/card";
 import { Empty } from "@/components/empty";
-import { RelTime } from "@/components/rel-time";
 import { LagStatus } from "@/components/status";
 import { formatDuration, formatDurationMs, formatInteger } from "@/lib/format";
 import { lossIn } from "@/lib/lag";
@@ -31,11 +31,9 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
     <Card
       title="When unread records expire"
       aside={
-        gold.as_of && (
-          <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-            as of <RelTime at={gold.as_of} />
-          </span>
-        )
+        <span style={{ fontSize: "0.75rem" }}>
+          <AsOf at={gold.as_of} staleAfter={gold.stale_after} />
+        </span>
       }
     >
       {rows.length === 0 ? (

@@ -2,6 +2,7 @@ import { Switch } from "@mantine/core";
 import { IconUsersGroup } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
+import { AsOf } from "@/components/as-of";
 import { GroupLink } from "@/components/group-link";
 import { Metered } from "@/components/metered";
 import { Card, PartView } from "@/components/card";
@@ -9,7 +10,6 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
-import { RelTime } from "@/components/rel-time";
 import { SearchBox } from "@/components/search-box";
 import { GroupState, LagStatus } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
@@ -100,7 +100,7 @@ export function GroupsPage() {
               {plural(rows.length, "group")}. Lag is the brokers'; trend and time lag are Spark's
               {gold?.as_of ? (
                 <>
-                  , as of <RelTime at={gold.as_of} />.
+                  , <AsOf at={gold.as_of} staleAfter={gold.stale_after} />.
                 </>
               ) : (
                 " and appear after its first run."

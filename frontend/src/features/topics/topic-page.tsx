@@ -2,6 +2,7 @@ import { Button, Menu, Tabs } from "@mantine/core";
 import { IconArrowsExchange, IconClockPlus, IconPlus } from "@tabler/icons-react";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { AsOf } from "@/components/as-of";
 import { ButtonLink } from "@/components/button-link";
 import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
@@ -14,7 +15,6 @@ import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
-import { RelTime } from "@/components/rel-time";
 import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/types";
@@ -239,7 +239,17 @@ export function TopicPage() {
                   )}
                 </PartView>
               </Card>
-              <Card title="When unread records expire" aside={<AsOf at={query.data?.parts.retention.data?.as_of} />}>
+              <Card
+                title="When unread records expire"
+                aside={
+                  <span style={{ fontSize: "0.75rem" }}>
+                    <AsOf
+                      at={query.data?.parts.retention.data?.as_of}
+                      staleAfter={query.data?.parts.retention.data?.stale_after}
+                    />
+                  </span>
+                }
+              >
                 <PartView query={query} name="retention" rows={2}>
                   {(gold) => <Expiry gold={gold} topic={name} clusterId={clusterId} />}
                 </PartView>
@@ -309,12 +319,4 @@ export function TopicPage() {
       />
     </>
   );
-}
-
-function AsOf({ at }: { at: string | null | undefined }) {
-  return at ? (
-    <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-      as of <RelTime at={at} />
-    </span>
-  ) : null;
 }

@@ -34,9 +34,8 @@ from controlplane.access.models import OPEN_STATES, PasswordOverlap
 from controlplane.alerts import metrics as alert_metrics
 from controlplane.alerts.evaluation import ROUNDS
 from controlplane.analytics import metrics as analytics_metrics
-from controlplane.analytics.collect import WATCHED_PHASES
 from controlplane.analytics.models import CollectorState
-from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.models import WATCHED_PHASES, Broker, Cluster
 from controlplane.common import leases
 from controlplane.common.metrics import SHARED_COUNTERS
 from controlplane.common.redis_link import LINK

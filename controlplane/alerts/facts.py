@@ -11,10 +11,9 @@ from django.conf import settings
 from controlplane.alerts import facts_groups, facts_tenant
 from controlplane.alerts.fact_types import BrokerFact, ClusterFacts, TenantFacts, Trouble
 from controlplane.alerts.models import BrokerTrack
-from controlplane.analytics.collect import WATCHED_PHASES
 from controlplane.analytics.models import CollectorState
 from controlplane.clusters.hosts import BrokerKey, HostsUnavailableError, Observed, hosts
-from controlplane.clusters.models import MANAGED, Broker, Cluster
+from controlplane.clusters.models import MANAGED, WATCHED_PHASES, Broker, Cluster
 from controlplane.observed import rules as observed_rules
 from controlplane.observed.models import ObservedBroker, ObservedCluster, ObservedTopic
 from controlplane.observed.sections import BROKERS, TOPICS, UNREACHABLE

@@ -22,7 +22,7 @@ from controlplane.clusters.connections import (
     gateway_for,
     passage_for,
 )
-from controlplane.clusters.models import DEGRADED, RUNNING, UPDATING, Cluster
+from controlplane.clusters.models import WATCHED_PHASES, Cluster
 from controlplane.common import leases
 from controlplane.common.once_a_minute import OnceAMinute
 from controlplane.common.redis_link import LINK
@@ -36,7 +36,6 @@ SAMPLE_BUDGET_S = 8.0
 # Longer than a sample may take: only a collector that died leaves its lease to run out.
 LEASE = timedelta(seconds=30)
 _UNJUDGED = (ArithmeticError, LookupError, TypeError, ValueError, DataError)
-WATCHED_PHASES = (RUNNING, UPDATING, DEGRADED)
 
 
 @dataclass(slots=True)

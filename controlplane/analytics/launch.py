@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from controlplane.analytics import process, rules
-from controlplane.analytics.collect import WATCHED_PHASES
 from controlplane.analytics.conf import AnalyticsConf
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.analytics.ways_in import WayIn, ways_in
-from controlplane.clusters.models import Cluster
+from controlplane.clusters.models import WATCHED_PHASES, Cluster
 from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
 from spark_analytics.contracts.runs import CATALOG_SECRETS, ClusterInput, RunConfig
 

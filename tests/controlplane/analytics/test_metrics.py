@@ -8,9 +8,12 @@ import pytest
 from django.utils import timezone
 
 from controlplane.analytics import metrics
-from controlplane.analytics.models import AnalyticsRun
+from controlplane.analytics.models import AnalyticsRun, CollectorState, GroupVerdict
+from controlplane.clusters.models import CREATING
 from controlplane.operations.states import FAILED, QUEUED, SUCCEEDED
 from spark_analytics.contracts.runs import Job
+from spark_analytics.contracts.statuses import Status
+from tests.controlplane.support import cluster_make, tenant_make
 
 pytestmark = pytest.mark.django_db
 
@@ -60,3 +63,51 @@ def test_jobs_are_told_apart_and_a_backfill_does_not_look_fresh():
     assert found["penstock_analytics_failures_in_a_row", "daily"] == 0
     assert found["penstock_analytics_runs_active", "hourly", "queued"] == 1
     assert ("penstock_analytics_behind_seconds", "telemetry") not in found
+
+
+def verdict_of(cluster, group, status, *, age_s):
+    return GroupVerdict.objects.create(
+        cluster_id=cluster.pk,
+        group=group,
+        topic="orders",
+        sampled_ms=0,
+        judged_at=timezone.now() - timedelta(seconds=age_s),
+        partitions=1,
+        uncommitted_partitions=0,
+        trend="steady",
+        status=status,
+        risk="SAFE",
+    )
+
+
+def test_nothing_is_said_of_collectors_where_there_are_none():
+    found = shown()
+    assert "penstock_verdict_age_seconds" not in {key[0] for key in found}
+    assert "penstock_collector_sample_seconds" not in {key[0] for key in found}
+    assert {found["penstock_group_verdicts", status] for status in Status} == {0}
+
+
+def test_the_worst_of_the_collectors_is_shown():
+    tenant = tenant_make()
+    slow, quick, gone = (cluster_make(tenant, name) for name in ("slow", "quick", "gone"))
+    type(gone).objects.filter(pk=gone.pk).update(phase=CREATING)
+    now = timezone.now()
+    for cluster, took_ms, late_ms in (
+        (slow, 14_500, 10_001),
+        (quick, 80, 10_000),
+        (gone, 99_000, 99_000),
+    ):
+        CollectorState.objects.create(
+            cluster_id=cluster.pk, last_sample_at=now, took_ms=took_ms, lateness_ms=late_ms
+        )
+    verdict_of(slow, "a", "STOPPED", age_s=200)
+    verdict_of(slow, "b", "STOPPED", age_s=90)
+    verdict_of(quick, "a", "DATA_LOST", age_s=5)
+    verdict_of(gone, "a", "DATA_LOST", age_s=9_000)
+    found = shown()
+    assert found["penstock_collector_sample_seconds",] == 14.5
+    assert found["penstock_collectors_late",] == 1
+    assert found["penstock_verdict_age_seconds",] == pytest.approx(90, abs=5)
+    assert found["penstock_group_verdicts", "STOPPED"] == 2
+    assert found["penstock_group_verdicts", "DATA_LOST"] == 1
+    assert found["penstock_group_verdicts", "LAGGING"] == 0

@@ -8,8 +8,8 @@ from typing import Any
 from controlplane.analytics.verdicts.groups import Judged, Verdict, facts_of_group, judge
 from controlplane.analytics.verdicts.intake import is_dense
 from controlplane.analytics.verdicts.logs import TopicLogs
-from controlplane.analytics.verdicts.partitions import partitions
 from controlplane.analytics.verdicts.trails import GroupTrail
+from controlplane.analytics.verdicts.wide import Pair, partitions_of
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.telemetry import KIND_TOPIC
 
@@ -56,20 +56,25 @@ class Evaluator:
 
     def verdicts(self) -> list[Verdict]:
         """Of every group and topic of the last sample."""
+        pairs = [self._pair(group, topic) for group, topic in sorted(self._present)]
         rows = []
-        for group, topic in sorted(self._present):
-            trail = self._trails[group, topic]
-            logs = self._logs.get(topic)
-            if logs is not None and logs.topic_id != trail.topic_id:
-                logs = None
-            whole = self._history_is_whole or (
-                logs is not None
-                and logs.span_ms() >= self._rules.offset_samples_lookback_s * 1000 * 0.95
-            )
-            found = partitions(trail, logs, self._rules, history_is_whole=whole)
-            facts = facts_of_group(trail, found, self._rules)
-            rows.append(Judged(group, topic, trail.stands[-1], found, facts))
+        for pair, found in zip(pairs, partitions_of(pairs, self._rules), strict=True):
+            facts = facts_of_group(pair.trail, found, self._rules)
+            rows.append(Judged(pair.group, pair.topic, pair.trail.stands[-1], found, facts))
+        for logs in self._logs.values():
+            logs.forget_samples()
         return judge(rows, self._rules)
+
+    def _pair(self, group: str, topic: str) -> Pair:
+        trail = self._trails[group, topic]
+        logs = self._logs.get(topic)
+        if logs is not None and logs.topic_id != trail.topic_id:
+            logs = None
+        whole = self._history_is_whole or (
+            logs is not None
+            and logs.span_ms() >= self._rules.offset_samples_lookback_s * 1000 * 0.95
+        )
+        return Pair(group, topic, trail, logs, whole)
 
     def _logs_of(self, record: Mapping[str, Any]) -> TopicLogs:
         topic, topic_id = record["topic"], record.get("topic_id") or ""

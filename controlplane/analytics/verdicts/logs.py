@@ -31,9 +31,11 @@ class TopicLogs:
         self._is_true = np.empty((0, 0), dtype=bool)
         self._epoch, self._cut_ms, self._reached = np.empty(0), np.empty(0), np.empty(0)
         self.now: dict[str, Any] | None = None
+        self._samples: tuple[Floats, Floats, Truths] | None = None
 
     def see(self, record: Mapping[str, Any]) -> None:
         """A topic slice that is not older than the one before."""
+        self._samples = None
         window = record["ts_ms"] - record["ts_ms"] % self._window_ms
         if self.now is not None and self.now["window"] != window:
             self._keep()
@@ -50,6 +52,7 @@ class TopicLogs:
 
     def forget_after(self, window: int) -> None:
         """The clock was set back: what is dated later did not happen yet."""
+        self._samples = None
         kept = self._windows <= window
         self._take(kept)
         self.now = None
@@ -58,6 +61,16 @@ class TopicLogs:
         """Times (n,), ends (n, p) and which of these are true of the log as it is, `now` included;
         true ends rise with time.
         """
+        # Every group that reads the topic asks for them; see `forget_samples`.
+        if self._samples is None:
+            self._samples = self._with_now()
+        return self._samples
+
+    def forget_samples(self) -> None:
+        """Put together again when they are asked for next: they are as large as what is kept."""
+        self._samples = None
+
+    def _with_now(self) -> tuple[Floats, Floats, Truths]:
         if self.now is None:
             return self._times, self._ends, self._is_true
         ends = self.now["log_end_offset"]

@@ -6,16 +6,17 @@ test holds both to the same results.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from controlplane.analytics.verdicts.known import Floats, Truths
-from controlplane.analytics.verdicts.logs import TopicLogs, padded
+from controlplane.analytics.verdicts.logs import padded
 from controlplane.analytics.verdicts.slopes import slopes_per_s
-from controlplane.analytics.verdicts.trails import GroupTrail, Stand
+from controlplane.analytics.verdicts.trails import Stand
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Method
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
@@ -38,8 +39,24 @@ class Partitions:
         return self.facts[name]
 
 
+class Trail(Protocol):
+    """What is asked of a `GroupTrail`."""
+
+    @property
+    def stands(self) -> Sequence[Stand]: ...
+    def trend(self) -> list[Stand]: ...
+
+
+class Logs(Protocol):
+    """What is asked of `TopicLogs`; retention is one number, or one a partition."""
+
+    @property
+    def now(self) -> Mapping[str, Any] | None: ...
+    def samples(self) -> tuple[Floats, Floats, Truths]: ...
+
+
 def partitions(
-    trail: GroupTrail, logs: TopicLogs | None, rules: Rules, *, history_is_whole: bool
+    trail: Trail, logs: Logs | None, rules: Rules, *, history_is_whole: bool
 ) -> Partitions:
     """Of the newest stand. `logs` are None when the topic was not sampled with the group; unless
     `history_is_whole` a record that is older than what is known has no known age.
@@ -68,7 +85,7 @@ def partitions(
 
 
 def _first_unread(
-    stand: Stand, logs: TopicLogs | None, oldest_ms: Floats, rules: Rules
+    stand: Stand, logs: Logs | None, oldest_ms: Floats, rules: Rules
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """When the first unread record came, by when it was there at the latest, and how that is known
     (spark_analytics.transforms.time_lag).
@@ -110,7 +127,7 @@ def _first_unread(
     return first_ms, closing_ms, method
 
 
-def _brackets(at: Floats, logs: TopicLogs | None) -> tuple[Floats, Floats, Floats, Floats]:
+def _brackets(at: Floats, logs: Logs | None) -> tuple[Floats, Floats, Floats, Floats]:
     """The last true sample at or below each offset and the first above it: time and end of both."""
     width = len(at)
     nothing = np.full(width, np.nan)
@@ -155,7 +172,7 @@ def _lags(stand: Stand, first_ms: Floats, there_by_ms: Floats) -> dict[str, Floa
     }
 
 
-def _rates(trail: GroupTrail) -> dict[str, Floats]:
+def _rates(trail: Trail) -> dict[str, Floats]:
     stands = trail.trend()
     width = len(stands[-1].committed)
     times = np.array([stand.ts_ms for stand in stands])

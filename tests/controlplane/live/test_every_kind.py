@@ -31,8 +31,10 @@ ACL = {
 }
 LEASE = {"retention_ms": 1_209_600_000, "for_s": 3600}
 # `conftest.cluster` and `test_verbs`; `offset.restore` is the undo of the offsets' kinds; a cluster's
-# deletion is tried by `test_tls`, other credentials of one by `clusters/test_registering`.
+# deletion is tried by `test_tls`, other credentials of one by `clusters/test_registering`, the restart
+# of a broker, which only brokers of ours have, by `test_runbooks`.
 ELSEWHERE = {
+    "broker.restart",
     "cluster.create",
     "cluster.credentials",
     "cluster.delete",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from confluent_kafka import Producer
@@ -172,14 +173,17 @@ def test_a_collector_that_is_new_takes_up_what_others_sampled(spec, gateway):
     publisher.close()
     sampler.now_ms = lambda: now_ms
     rows = records("kc_live", sampler.sample(gateway, budget_s=20))
-    alone = Judge(cluster_id="kc_live").see(spec, rows, samples_before=0)
+    began = datetime.fromtimestamp(now_ms / 1000, tz=UTC)
+    first = {"began": began, "before": None}
+    after_others = {"began": began, "before": began - timedelta(seconds=60)}
+    alone = Judge(cluster_id="kc_live").see(spec, rows, **first)
     assert {verdict.status for verdict in alone if verdict.topic == "orders"} <= {
         Status.UNKNOWN,
         Status.DATA_LOST,
     }
     (taken_up,) = [
         verdict
-        for verdict in Judge(cluster_id="kc_live").see(spec, rows, samples_before=10)
+        for verdict in Judge(cluster_id="kc_live").see(spec, rows, **after_others)
         if verdict.topic == "orders"
     ]
     assert taken_up.trend_records_per_s is not None
@@ -188,7 +192,7 @@ def test_a_collector_that_is_new_takes_up_what_others_sampled(spec, gateway):
     (foreign,) = [
         verdict
         for verdict in Judge(cluster_id="kc_other").see(
-            spec, [row | {"cluster_id": "kc_other"} for row in rows], samples_before=10
+            spec, [row | {"cluster_id": "kc_other"} for row in rows], **after_others
         )
         if verdict.topic == "orders"
     ]

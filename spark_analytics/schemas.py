@@ -46,6 +46,9 @@ TELEMETRY_VALUE = StructType(
         StructField("log_end_offset", _LONGS),
         StructField("size_bytes", _LONGS),
         StructField("oldest_ts_ms", _LONGS),
+        # Null in a record that is a whole slice.
+        StructField("chunk", IntegerType()),
+        StructField("chunks", IntegerType()),
     ]
 )
 
@@ -73,56 +76,46 @@ BRONZE = StructType(
     ]
 )
 
-TOPIC_SNAPSHOT = StructType(
+# The last whole slice of a window. `kafka_offset` orders slices of one instant.
+TOPIC_SLICE = StructType(
     [
         StructField("cluster_id", StringType()),
         StructField("topic", StringType()),
         StructField("topic_id", StringType()),
-        StructField("partition", IntegerType()),
         StructField("window_ms", LongType()),
         StructField("ts_ms", LongType()),
-        StructField("leader_epoch", IntegerType()),
-        StructField("log_start_offset", LongType()),
-        StructField("log_end_offset", LongType()),
-        StructField("size_bytes", LongType()),
-        StructField("oldest_ts_ms", LongType()),
         StructField("retention_ms", LongType()),
         StructField("retention_bytes", LongType()),
+        StructField("partition", _INTS),
+        StructField("leader_epoch", _INTS),
+        StructField("log_start_offset", _LONGS),
+        StructField("log_end_offset", _LONGS),
+        StructField("size_bytes", _LONGS),
+        StructField("oldest_ts_ms", _LONGS),
         StructField("kafka_offset", LongType()),
     ]
 )
-GROUP_SNAPSHOT = StructType(
+GROUP_SLICE = StructType(
     [
         StructField("cluster_id", StringType()),
         StructField("group", StringType()),
         StructField("topic", StringType()),
         StructField("topic_id", StringType()),
-        StructField("partition", IntegerType()),
         StructField("window_ms", LongType()),
         StructField("ts_ms", LongType()),
         StructField("state", StringType()),
         StructField("members", IntegerType()),
-        StructField("committed_offset", LongType()),
-        StructField("log_start_offset", LongType()),
-        StructField("log_end_offset", LongType()),
+        StructField("partition", _INTS),
+        StructField("committed_offset", _LONGS),
+        StructField("log_start_offset", _LONGS),
+        StructField("log_end_offset", _LONGS),
         StructField("kafka_offset", LongType()),
     ]
 )
-# Silver keeps snapshots by the hour; `kafka_offset` orders slices of one instant.
+# Silver keeps them by the hour.
 _BY_HOUR = StructField("window_at", TimestampType())
-SILVER_TOPIC = StructType([*TOPIC_SNAPSHOT.fields, _BY_HOUR])
-SILVER_GROUP = StructType([*GROUP_SNAPSHOT.fields, _BY_HOUR])
-OFFSET_SAMPLE = StructType(
-    [
-        StructField("cluster_id", StringType()),
-        StructField("topic", StringType()),
-        StructField("topic_id", StringType()),
-        StructField("partition", IntegerType()),
-        StructField("history", IntegerType()),
-        StructField("ts_ms", LongType()),
-        StructField("log_end_offset", LongType()),
-    ]
-)
+SILVER_TOPIC = StructType([*TOPIC_SLICE.fields, _BY_HOUR])
+SILVER_GROUP = StructType([*GROUP_SLICE.fields, _BY_HOUR])
 
 _TYPES: Mapping[ColumnType, DataType] = {
     ColumnType.STRING: StringType(),

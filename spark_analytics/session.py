@@ -31,6 +31,8 @@ DEFAULTS: Mapping[str, str] = {
     # it saves. A site with very many partitions turns it on again by PENSTOCK_SPARK_CONF.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.session.timeZone": "UTC",
+    # A row is a slice, with up to some ten thousand partitions in its arrays: 30 MB a batch then.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
     "spark.sql.streaming.minBatchesToRetain": "10",
     # Nobody watches the metrics of a query that lives for seconds.
     "spark.sql.streaming.numRecentProgressUpdates": "1",

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpa
 
 from spark_analytics.io import tables
 from spark_analytics.io.tables import BRONZE, TABLES
+from spark_analytics.schemas import CATALOG
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 PLAIN_FOLDERS = ("bronze", "silver", "checkpoints")
 """What a lake was before its tables were Iceberg's."""
+FORMER_TABLES = ("silver.topic_snapshot", "silver.group_snapshot")
+"""Silver with a row a partition. Bronze has what they were made of, and they are made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Lake:
         """
         lake = cls(spark, uri.rstrip("/"))
         lake.drop_plain_folders()
+        lake.drop_former_tables()
         for table in TABLES:
             tables.ensure(spark, table)
         return lake
@@ -58,6 +62,14 @@ class Lake:
             if self.exists(path):
                 log.warning("%s is of an older version and is removed: the lake begins anew", path)
                 self.delete(path)
+
+    def drop_former_tables(self) -> None:
+        """With their files."""
+        for name in FORMER_TABLES:
+            path = f"{CATALOG}.{name}"
+            if self.spark.catalog.tableExists(path):
+                log.warning("%s is of an older version and is removed: silver begins anew", name)
+                self.spark.sql(f"DROP TABLE {path} PURGE")
 
     def read(self, table: Table) -> DataFrame:
         return self.spark.table(table.path)

@@ -56,7 +56,7 @@ BRONZE = Table(
     measured=("sampled_at", "ts_ms", "part", "kafka_partition", "kafka_offset"),
 )
 SILVER_TOPIC = Table(
-    name="silver.topic_snapshot",
+    name="silver.topic_slice",
     schema=schemas.SILVER_TOPIC,
     unit="hours",
     time="window_at",
@@ -64,7 +64,7 @@ SILVER_TOPIC = Table(
     measured=("window_at", "ts_ms", "topic"),
 )
 SILVER_GROUP = Table(
-    name="silver.group_snapshot",
+    name="silver.group_slice",
     schema=schemas.SILVER_GROUP,
     unit="hours",
     time="window_at",

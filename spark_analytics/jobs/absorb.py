@@ -10,6 +10,7 @@ import dataclasses
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics.contracts.rules import Rules
@@ -28,10 +29,10 @@ from spark_analytics.jobs.silver import (
     is_bounded,
     topics_back_ms,
 )
-from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
+from spark_analytics.transforms.snapshots import group_slices, topic_slices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from pyspark.sql import DataFrame
@@ -55,7 +56,7 @@ def absorb(
     """
     known = cursors.read(lake)
     bounded = [cluster for cluster in clusters if is_bounded(config, cluster)]
-    found = intake(bounded_bronze(lake, config, bounded), bounded) if bounded else {}
+    found = intake(bounded_bronze(lake, config, bounded), bounded).results if bounded else {}
     alike: dict[int | None, list[ClusterInput]] = defaultdict(list)
     for cluster in clusters:
         if cluster not in bounded:
@@ -139,54 +140,56 @@ def _take(
         groups_from = start_ms(config) - groups_back_ms(config.rules)
     ends = {key: result.offsets_end for key, result in before.items()}
     taken = intake(rows, clusters, ends)
-    if any(result.records_in for result in taken.values()):
+    if taken.hours:
         width = Rules().window_s
-        topics = topic_snapshots(lakes.sampled(rows, KIND_TOPIC, topics_from, None), width)
-        groups = group_snapshots(lakes.sampled(rows, KIND_GROUP, groups_from, None), width)
-        merge(lake, SILVER_TOPIC, topics, _WINDOW)
-        merge(lake, SILVER_GROUP, groups, ("group", *_WINDOW))
-    return taken
+        topics = topic_slices(lakes.sampled(rows, KIND_TOPIC, topics_from, None), width)
+        groups = group_slices(lakes.sampled(rows, KIND_GROUP, groups_from, None), width)
+        merge(lake, SILVER_TOPIC, topics, _WINDOW, taken.hours)
+        merge(lake, SILVER_GROUP, groups, ("group", *_WINDOW), taken.hours)
+    return taken.results
 
 
-def merge(lake: Lake, table: Table, fresh: DataFrame, window: Sequence[str]) -> None:
-    """Write the hours that `fresh` touches anew: of each window the slice that is younger.
+def merge(
+    lake: Lake,
+    table: Table,
+    fresh: DataFrame,
+    window: Sequence[str],
+    hours: Mapping[str, Collection[datetime]],
+) -> None:
+    """Write these hours of these clusters anew: of each window the slice that is younger.
 
-    `window` are the columns that name one window of one series of slices. One commit for all hours.
+    `window` are the columns that name one window of one series of slices; all of `fresh` lies in
+    these hours. One commit for all of them.
     """
-    fresh = fresh.withColumn("window_at", F.timestamp_millis("window_ms")).persist()
-    try:
-        hour = F.date_trunc("hour", "window_at").alias("hour")
-        hours = fresh.select("cluster_id", hour).distinct().collect()
-        if not hours:
-            return
-        rows = fresh
-        if lake.loaded(table).currentSnapshot() is not None:
-            rows = _merged(_touched(lake, table, hours), fresh, window)
-        rows.select(*table.columns).coalesce(FILES_MAX).writeTo(table.path).overwritePartitions()
-    finally:
-        fresh.unpersist()
+    fresh = fresh.withColumn("window_at", F.timestamp_millis("window_ms"))
+    rows = fresh
+    if lake.loaded(table).currentSnapshot() is not None:
+        rows = _youngest(_touched(lake, table, hours), fresh, window)
+    rows.select(*table.columns).coalesce(FILES_MAX).writeTo(table.path).overwritePartitions()
 
 
-def _touched(lake: Lake, table: Table, hours: Sequence[tuple[str, datetime]]) -> DataFrame:
-    first, last = min(row[1] for row in hours), max(row[1] for row in hours)
+def _touched(lake: Lake, table: Table, hours: Mapping[str, Collection[datetime]]) -> DataFrame:
+    pairs = [(cluster_id, hour) for cluster_id, mine in hours.items() for hour in sorted(mine)]
+    first, last = min(hour for _, hour in pairs), max(hour for _, hour in pairs)
     at = F.col("window_at")
     near = (at >= F.lit(first)) & (at < F.lit(last) + F.expr("interval 1 hour"))
-    mine = F.col("cluster_id").isin(sorted({row[0] for row in hours}))
+    mine = F.col("cluster_id").isin(sorted(hours))
     of_one = F.date_trunc("hour", at)
-    these = F.struct("cluster_id", of_one).isin([F.struct(F.lit(c), F.lit(h)) for c, h in hours])
+    these = F.struct("cluster_id", of_one).isin([F.struct(F.lit(c), F.lit(h)) for c, h in pairs])
     return lake.read(table).filter(near & mine & these)
 
 
-def _merged(touched: DataFrame, fresh: DataFrame, window: Sequence[str]) -> DataFrame:
-    age = F.struct("ts_ms", "kafka_offset")
-
-    def heads(rows: DataFrame, name: str) -> DataFrame:
-        return rows.groupBy(*window).agg(F.max(age).alias(name))
-
-    theirs = heads(fresh, "head")
-    kept = touched.join(theirs, on=[*window], how="left")
-    kept = kept.filter(F.col("head").isNull() | (F.col("head") <= age)).drop("head")
-    ours = heads(touched.join(theirs.select(*window), on=[*window], how="left_semi"), "head")
-    added = fresh.join(ours, on=[*window], how="left")
-    added = added.filter(F.col("head").isNull() | (F.col("head") < age)).drop("head")
-    return kept.unionByName(added)
+def _youngest(touched: DataFrame, fresh: DataFrame, window: Sequence[str]) -> DataFrame:
+    """Of each window every row of the youngest slice; of one that is there twice the one that
+    was there.
+    """
+    there = touched.withColumn("was_there", F.lit(1)).unionByName(
+        fresh.withColumn("was_there", F.lit(0))
+    )
+    age = F.struct("ts_ms", "kafka_offset", "was_there")
+    return (
+        there.withColumn("age", age)
+        .withColumn("head", F.max("age").over(Window.partitionBy(*window)))
+        .filter(F.col("age") == F.col("head"))
+        .drop("age", "head", "was_there")
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -12,22 +13,34 @@ from spark_analytics.transforms.telemetry import REJECTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from pyspark.sql import Column, DataFrame, Row
 
     from spark_analytics.contracts.runs import ClusterInput
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
+    """What was taken in, by cluster. `hours` are those in which an accepted record was sampled, by
+    the id of the cluster; nobody's that has none.
+    """
+
+    results: dict[str, ClusterResult]
+    hours: dict[str, set[datetime]]
+
+
 def intake(
     bronze: DataFrame,
     clusters: Sequence[ClusterInput],
     ends: Mapping[str, Mapping[str, int]] | None = None,
-) -> dict[str, ClusterResult]:
+) -> Intake:
     """Records in these rows, accepted and rejected, and the end of each telemetry partition.
 
     With `ends`, of each cluster those that earlier runs came to, also how many offsets after them
     have no record.
     """
+    is_rejected = F.col("part") == REJECTED
     before = _ends_before(ends or {})
     per_partition = (
         bronze.withColumn("before", before)
@@ -35,14 +48,17 @@ def intake(
         .agg(
             (F.max("kafka_offset") + 1).alias("offset_end"),
             F.count(F.lit(1)).alias("records"),
-            F.count_if(F.col("part") == REJECTED).alias("rejected"),
+            F.count_if(is_rejected).alias("rejected"),
             F.max("before").alias("before"),
             F.min(F.when(_is_new(), F.col("kafka_offset"))).alias("first_new"),
             F.count_if(_is_new()).alias("new"),
+            F.collect_set(
+                F.when(~is_rejected, F.date_trunc("hour", F.timestamp_millis("ts_ms")))
+            ).alias("hours"),
         )
         .collect()
     )
-    found = {}
+    found, hours = {}, {}
     for cluster_id in (cluster.cluster_id for cluster in clusters):
         mine = [row for row in per_partition if row["cluster"] == cluster_id]
         found[cluster_id] = ClusterResult(
@@ -52,7 +68,9 @@ def intake(
             records_rejected=sum(row["rejected"] for row in mine),
             records_skipped=sum(_skipped(row) for row in mine),
         )
-    return found
+        if mine_hours := {hour for row in mine for hour in row["hours"]}:
+            hours[cluster_id] = mine_hours
+    return Intake(results=found, hours=hours)
 
 
 def _ends_before(ends: Mapping[str, Mapping[str, int]]) -> Column:

@@ -11,12 +11,13 @@ from spark_analytics.contracts.gold import (
     GoldTable,
 )
 from spark_analytics.contracts.runs import PERIOD_OF_JOB
+from spark_analytics.contracts.telemetry import KIND_TOPIC
 from spark_analytics.io import run_files
 from spark_analytics.transforms.cluster_rollup import cluster_rollup
 from spark_analytics.transforms.group_rollup import group_rollup
+from spark_analytics.transforms.judging import lags
 from spark_analytics.transforms.periods import Periods
-from spark_analytics.transforms.positions import lags
-from spark_analytics.transforms.reach import history
+from spark_analytics.transforms.snapshots import by_partition
 from spark_analytics.transforms.topic_rollup import topic_rollup
 
 if TYPE_CHECKING:
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
 def rollup_frames(
     topics: DataFrame, groups: DataFrame, periods: Periods
 ) -> dict[GoldTable, DataFrame]:
-    """Each rollup of these snapshots. They reach back before the periods: topics as far as offset
+    """Each rollup of these slices. They reach back before the periods: topics as far as offset
     samples are wanted, groups to the sample before the first.
     """
-    stands = lags(groups, topics, history(topics, groups), periods.rules).persist()
+    stands = lags(topics, groups, periods.rules).persist()
     before_ms = periods.from_ms - periods.rules.offset_samples_gap_max_s * 1000
     near = topics.filter(topics["window_ms"] >= before_ms - periods.rules.window_s * 1000)
+    near = by_partition(near, KIND_TOPIC)
     of_topics = topic_rollup(near, periods).persist()
     of_groups = group_rollup(stands, periods).persist()
     return {

@@ -1,4 +1,4 @@
-"""What the formulas read: snapshots of each cluster, as far back as they look.
+"""What the formulas read: slices of each cluster, as far back as they look.
 
 From the silver tables; of a re-run that is bounded by offsets, from bronze below the bounds. Both
 give the same rows, for silver holds what bronze gives.
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics.contracts.rules import Rules
-from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC
+from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC, SLICE_ARRAYS
 from spark_analytics.io import lake as lakes
 from spark_analytics.io.tables import BRONZE, SILVER_GROUP, SILVER_TOPIC
 from spark_analytics.jobs.ranges import start_ms
-from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
+from spark_analytics.transforms.snapshots import group_slices, topic_slices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from spark_analytics.io.tables import Table
 
 
+_OLD_ARRAYS = ("partition", "leader_epoch", "log_end_offset")
+"""Of topics further back than trends look no more is asked than when a log had which end."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silver:
-    """`topics` as far back as offset samples are wanted; `groups` as trends look, and
-    `recent_topics` beside them.
-    """
+    """Slices: of `topics` as far back as offset samples are wanted, of `groups` as trends look."""
 
     topics: DataFrame
     groups: DataFrame
-    recent_topics: DataFrame
 
 
 def is_bounded(config: RunConfig, cluster: ClusterInput) -> bool:
@@ -53,33 +54,30 @@ def topics_back_ms(rules: Rules) -> int:
 
 
 def groups_back_ms(rules: Rules) -> int:
-    """How far before a range its group slices begin."""
-    return max(rules.trend_s, rules.quiet_s) * 2 * 1000
+    """How far before a range its group slices begin; topics are whole as far back as that."""
+    looks_s = max(rules.trend_s, rules.quiet_s, rules.offset_samples_gap_max_s)
+    return looks_s * 2 * 1000
 
 
 def read_silver(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]) -> Silver:
-    """The snapshots of these clusters that a run's formulas want."""
+    """The slices of these clusters that a run's formulas want."""
     bounded = [cluster for cluster in clusters if is_bounded(config, cluster)]
     others = [cluster.cluster_id for cluster in clusters if cluster not in bounded]
     rules = config.rules
     topics = _stored(lake, config, SILVER_TOPIC, others, topics_back_ms(rules))
     groups = _stored(lake, config, SILVER_GROUP, others, groups_back_ms(rules))
-    recent = _stored(lake, config, SILVER_TOPIC, others, groups_back_ms(rules))
     if bounded:
         bronze = bounded_bronze(lake, config, bounded)
         of_topics = _slices(bronze, config, KIND_TOPIC, topics_back_ms(rules))
         of_groups = _slices(bronze, config, KIND_GROUP, groups_back_ms(rules))
-        # Several tables read them, and bronze is dear to take apart.
-        made = [
-            topic_snapshots(of_topics, rules.window_s),
-            group_snapshots(of_groups, rules.window_s),
-        ]
-        of_topics = made[0].drop("kafka_offset").persist()
-        topics = topics.unionByName(of_topics)
-        groups = groups.unionByName(made[1].drop("kafka_offset").persist())
-        since_ms = start_ms(config) - groups_back_ms(rules)
-        recent = recent.unionByName(of_topics.filter(F.col("ts_ms") >= since_ms))
-    return Silver(topics=topics, groups=groups, recent_topics=recent)
+        topics = topics.unionByName(topic_slices(of_topics, rules.window_s))
+        groups = groups.unionByName(group_slices(of_groups, rules.window_s))
+    topics = topics.drop("kafka_offset")
+    recent = F.col("ts_ms") >= start_ms(config) - groups_back_ms(rules)
+    spared = [name for name in SLICE_ARRAYS[KIND_TOPIC] if name not in _OLD_ARRAYS]
+    old = topics.filter(~recent).drop(*spared)
+    whole = topics.filter(recent).unionByName(old, allowMissingColumns=True)
+    return Silver(topics=whole, groups=groups.drop("kafka_offset"))
 
 
 def bounded_bronze(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]) -> DataFrame:
@@ -110,6 +108,4 @@ def _stored(
     )
     exactly = (sampled >= start_ms(config) - back_ms) & (sampled < config.to_ts_ms)
     rows = lake.read(table).filter(F.col("cluster_id").isin(list(cluster_ids)) & hours & exactly)
-    return rows.select(
-        *(name for name in table.columns if name not in {"window_at", "kafka_offset"})
-    )
+    return rows.drop("window_at")

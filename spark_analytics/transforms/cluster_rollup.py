@@ -24,7 +24,7 @@ def cluster_rollup(
     group_rows: DataFrame,
     periods: Periods,
 ) -> DataFrame:
-    """Snapshots, `positions.lags` and the rollups of both → `schemas.CLUSTER_ROLLUP`.
+    """Topics by partition, `judging.LAGS` and the rollups of both → `schemas.CLUSTER_ROLLUP`.
 
     `lag_records` of a window is over all groups that have committed, unknown when one's is;
     `lag_seconds` that of the group that is latest. Sums are null when a part is unknown.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.transforms.histories import LOG
 from spark_analytics.transforms.periods import (
+    LOG,
     Periods,
     bytes_of,
     lag_aggregates,
@@ -26,7 +26,7 @@ _KEY = ("cluster_id", "group", "topic", "period_ms")
 
 
 def group_rollup(lags: DataFrame, periods: Periods) -> DataFrame:
-    """`positions.lags` → `schemas.GROUP_ROLLUP`; those right before the range begin its first step.
+    """`judging.LAGS` → `schemas.GROUP_ROLLUP`; those right before the range begin its first step.
 
     A window's lag is over its committed partitions, as in `GROUP_LAG`, and unknown when one of them
     is. `records_out` is by how much committed offsets rose, `rewinds` how often one fell;

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from spark_analytics.contracts.rules import Rules
 
+LOG = ("cluster_id", "topic", "topic_id", "partition")
+"""The columns that name one log; `topic_id` is empty where brokers have none."""
 PERCENTILES = (50, 95, 99)
 
 

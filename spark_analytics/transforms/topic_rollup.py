@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.transforms.histories import LOG
 from spark_analytics.transforms.periods import (
+    LOG,
     Periods,
     bytes_of,
     held_aggregates,
@@ -27,7 +27,8 @@ _KEY = ("cluster_id", "topic", "period_ms")
 
 
 def topic_rollup(topics: DataFrame, periods: Periods) -> DataFrame:
-    """Topic snapshots → `schemas.TOPIC_ROLLUP`; those right before the range begin its first step.
+    """Topics by partition → `schemas.TOPIC_ROLLUP`; those right before the range begin the first
+    step.
 
     `records_in` is by how much log ends rose. It is a lower bound where samples are missing
     (`samples` < `expected`) or a log fell (`resets`). `bytes_in` is an estimate: records by the

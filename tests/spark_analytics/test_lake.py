@@ -17,9 +17,10 @@ from pyspark.sql.types import StructType
 from spark_analytics.contracts.errors import ContractError
 from spark_analytics.contracts.runs import CATALOG_SECRETS, CatalogInput, ClusterInput, RunConfig
 from spark_analytics.io import cursors, history, tables, upkeep
-from spark_analytics.io.lake import PLAIN_FOLDERS
+from spark_analytics.io.lake import FORMER_TABLES, PLAIN_FOLDERS
 from spark_analytics.io.tables import BRONZE, SILVER_TOPIC, TABLES
 from spark_analytics.jobs import absorb, tidy
+from spark_analytics.schemas import CATALOG
 from tests.local_cluster import ROOT
 from tests.postgres_server import PostgresServer
 from tests.spark_analytics.lakes import drivers, jars_dir, lake_in
@@ -248,6 +249,19 @@ def test_a_lake_of_plain_folders_begins_anew(spark, tmp_path, caplog):
     assert lake.read(BRONZE).count() == 0
 
 
+def test_silver_with_a_row_a_partition_begins_anew(spark, tmp_path, caplog):
+    lake_in(spark, tmp_path)
+    for name in FORMER_TABLES:
+        spark.sql(f"CREATE TABLE {CATALOG}.{name} (cluster_id string) USING iceberg")
+    lake = lake_in(spark, tmp_path)
+    said = [record.getMessage() for record in caplog.records]
+    assert len([line for line in said if "silver begins anew" in line]) == len(FORMER_TABLES)
+    assert not any(spark.catalog.tableExists(f"{CATALOG}.{name}") for name in FORMER_TABLES)
+    assert cursors.read(lake) == {}, "bronze is taken again"
+    lake_in(spark, tmp_path)
+    assert len(caplog.records) == len(said), "and once"
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def catalog_uri(request, tmp_path):
     if request.param == "sqlite":
@@ -309,9 +323,7 @@ def test_a_database_may_know_the_tables(catalog_uri, tmp_path):
     data = tmp_path / "lake" / "tables"
     assert not list(data.rglob("version-hint.text")), "the database knows which version counts"
     made = {path.parent.parent.name for path in data.rglob("*.metadata.json")}
-    assert {"telemetry", "topic_snapshot", "group_snapshot"} <= {
-        name.split("-")[0] for name in made
-    }
+    assert {"telemetry", "topic_slice", "group_slice"} <= {name.split("-")[0] for name in made}
 
 
 def command_lines() -> list[str]:

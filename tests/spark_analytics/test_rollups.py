@@ -10,7 +10,7 @@ from spark_analytics.contracts.gold import ROLLUP_TABLES
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.jobs.rollups import rollup_frames
 from spark_analytics.transforms.periods import Periods
-from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
+from spark_analytics.transforms.snapshots import group_slices, topic_slices
 from tests.spark_analytics import rollup_reference, world
 from tests.spark_analytics.test_transforms import CASES, bronze, of_cluster
 
@@ -23,8 +23,8 @@ WORLDS = range(24)
 
 
 def spark_rollups(spark, slices, *, from_ms=FROM_MS, to_ms=TO_MS, period_s=PERIOD_S):
-    topics = topic_snapshots(bronze(spark, slices, "topic"), RULES.window_s).persist()
-    groups = group_snapshots(bronze(spark, slices, "group"), RULES.window_s).persist()
+    topics = topic_slices(bronze(spark, slices, "topic"), RULES.window_s).persist()
+    groups = group_slices(bronze(spark, slices, "group"), RULES.window_s).persist()
     periods = Periods(period_s=period_s, from_ms=from_ms, to_ms=to_ms, rules=RULES)
     found = {}
     for table, frame in rollup_frames(topics, groups, periods).items():

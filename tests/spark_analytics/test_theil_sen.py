@@ -1,4 +1,4 @@
-"""The slopes in numpy against the slow reference, over random series."""
+"""The slopes in NumPy against the slow reference, over random series."""
 
 from __future__ import annotations
 
@@ -7,67 +7,74 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_analytics.transforms import theil_sen
-from spark_analytics.transforms.theil_sen import frame_slopes, theil_sen_slopes
+from spark_analytics.formulas import theil_sen
+from spark_analytics.formulas.theil_sen import column_slopes, frame_slopes
 from tests.spark_analytics import reference
 
-points = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10**12)), max_size=25)
-many = st.lists(st.none() | points, max_size=12)
+points = st.lists(
+    st.tuples(st.integers(0, 40), st.none() | st.integers(0, 10**12)), min_size=1, max_size=25
+)
 
 
-def slopes(series):
-    columns = [
-        [None if one is None else np.array([point[at] for point in one], float) for one in series]
-        for at in (0, 1)
-    ]
-    return theil_sen_slopes(*columns)
+def laid(series):
+    """The points of all series in a row, and where each begins and ends."""
+    flat = [point for one in series for point in one]
+    times = np.array([at for at, _ in flat], float)
+    values = np.array([np.nan if value is None else value for _, value in flat], float)
+    rows = np.cumsum([len(one) for one in series]) - 1
+    return times, values, np.array([0, *(rows + 1)[:-1]])[: len(series)], rows
 
 
-@given(many)
+def expected(frame):
+    found = reference.theil_sen([(at, value) for at, value in frame if value is not None])
+    return np.nan if found is None else found
+
+
+@given(st.lists(points, min_size=1, max_size=12))
 def test_every_slope_is_the_reference_s(series):
-    expected = [None if one is None else reference.theil_sen(one) for one in series]
-    wanted = [np.nan if one is None else one for one in expected]
-    assert slopes(series) == pytest.approx(wanted, rel=1e-12, nan_ok=True)
+    wanted = [expected(one) for one in series]
+    assert frame_slopes(*laid(series)) == pytest.approx(wanted, rel=1e-12, nan_ok=True)
 
 
-@given(many)
+@given(st.lists(points, min_size=1, max_size=12))
 def test_a_slope_does_not_depend_on_its_neighbours(series):
-    alone = [slopes([one])[0] for one in series]
-    assert np.array_equal(slopes(series), alone, equal_nan=True)
+    alone = [frame_slopes(*laid([one]))[0] for one in series]
+    assert np.array_equal(frame_slopes(*laid(series)), alone, equal_nan=True)
+
+
+@given(points, st.data())
+def test_any_part_of_a_series_is_a_frame(series, data):
+    begins = [data.draw(st.integers(0, row)) for row in range(len(series))]
+    times, values, _, _ = laid([series])
+    found = frame_slopes(times, values, np.array(begins), np.arange(len(series)))
+    wanted = [expected(series[begin : row + 1]) for row, begin in enumerate(begins)]
+    assert found == pytest.approx(wanted, rel=1e-12, nan_ok=True)
 
 
 @given(
-    st.lists(
-        st.lists(st.tuples(st.integers(0, 40), st.none() | st.integers(0, 10**6)), max_size=15)
-    ),
-    st.integers(0, 12),
-    st.integers(0, 40),
+    st.lists(st.integers(0, 40), max_size=22),
+    st.lists(st.integers(0, 3), max_size=6),
+    st.randoms(use_true_random=False),
 )
-def test_each_frame_of_a_series_has_the_slope_of_its_points(series, trend, start):
-    columns = [
-        [np.array([point[at] for point in one], kind) for one in series]
-        for at, kind in ((0, int), (0, float), (1, float))
+def test_columns_are_series_of_the_same_times(times, columns, dice):
+    values = [
+        [None if dice.random() < 0.2 else dice.randrange(10**9) for _ in times] for _ in columns
     ]
-    for one, found in zip(
-        series, frame_slopes(*columns, trend, [start] * len(series)), strict=True
-    ):
-        for (window, _), slope in zip(one, found, strict=True):
-            frame = [
-                (at, value)
-                for at, value in one
-                if value is not None and window - trend <= at <= window
-            ]
-            expected = reference.theil_sen(frame) if window >= start else None
-            assert slope == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
+    table = np.array([[np.nan if v is None else v for v in one] for one in values], float)
+    table = table.reshape(len(columns), len(times)).T
+    wanted = [expected(list(zip(times, one, strict=True))) for one in values]
+    found = column_slopes(np.array(times, float), table)
+    assert found == pytest.approx(wanted, rel=1e-12, nan_ok=True)
 
 
-def test_series_are_taken_in_parts(monkeypatch):
+def test_frames_are_taken_in_parts(monkeypatch):
     series = [[(0, 0), (2, n), (3, 9)] for n in range(20)]
-    whole = slopes(series)
+    whole = frame_slopes(*laid(series))
     monkeypatch.setattr(theil_sen, "PAIRS_MAX", 7)
-    assert np.array_equal(slopes(series), whole)
+    assert np.array_equal(frame_slopes(*laid(series)), whole)
 
 
 def test_without_points_there_is_no_slope():
-    assert np.isnan(slopes([None, [], [(1, 5)], [(1, 5), (1, 6)]])).all()
-    assert slopes([]).shape == (0,)
+    assert np.isnan(frame_slopes(*laid([[(1, None)], [(1, 5)], [(1, 5), (1, 6)]]))).all()
+    nothing = np.empty(0, dtype=np.intp)
+    assert frame_slopes(np.empty(0), np.empty(0), nothing, nothing).shape == (0,)

@@ -9,19 +9,12 @@ import pytest
 from pyspark.sql import functions as F
 
 from spark_analytics import quality, schemas
-from spark_analytics.contracts.gold import GOLD_TABLES, GROUP_EXPIRY, GROUP_LAG, TOPIC_RETENTION
+from spark_analytics.contracts.gold import GOLD_TABLES
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Method, Risk, Status, Trend
 from spark_analytics.transforms import telemetry
-from spark_analytics.transforms.exact import exact_sum
-from spark_analytics.transforms.group_expiry import group_expiry
-from spark_analytics.transforms.group_lag import group_lag
-from spark_analytics.transforms.histories import CUTS_MAX, cuts
-from spark_analytics.transforms.offset_samples import offset_samples
-from spark_analytics.transforms.positions import positions
-from spark_analytics.transforms.reach import History, history
-from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
-from spark_analytics.transforms.topic_retention import topic_retention
+from spark_analytics.transforms.judging import gold
+from spark_analytics.transforms.snapshots import group_slices, topic_slices
 from tests.spark_analytics import reference, world
 from tests.spark_analytics.cases import CASES, group_slice, minute, of_cluster, topic_slice
 
@@ -39,22 +32,16 @@ def bronze(spark, slices, kind):
     )
 
 
-def spark_gold(spark, slices, rules=RULES):
-    topics = topic_snapshots(bronze(spark, slices, "topic"), rules.window_s).persist()
-    groups = group_snapshots(bronze(spark, slices, "group"), rules.window_s)
-    known = history(topics, groups)
-    stands = positions(groups, topics, known, rules, from_ms=F.lit(0)).persist()
-    found = {
-        GROUP_LAG: group_lag(stands, rules, from_ms=F.lit(0)),
-        TOPIC_RETENTION: topic_retention(topics),
-        GROUP_EXPIRY: group_expiry(stands, rules),
-    }
+def spark_gold(spark, slices, rules=RULES, *, from_ms=None):
+    topics = topic_slices(bronze(spark, slices, "topic"), rules.window_s)
+    groups = group_slices(bronze(spark, slices, "group"), rules.window_s)
+    found = gold(topics, groups, rules, from_ms=F.lit(0) if from_ms is None else from_ms).persist()
     rows = {}
-    for table, frame in found.items():
+    for name, table in GOLD_TABLES.items():
+        frame = found.filter(F.col(name).isNotNull()).select(f"{name}.*")
         assert frame.dtypes == [(column.name, column.type.value) for column in table.columns]
-        rows[table.name] = [row.asDict() for row in frame.collect()]
-    for frame in (stands, known, topics):
-        frame.unpersist()
+        rows[name] = [row.asDict() for row in frame.collect()]
+    found.unpersist()
     return rows
 
 
@@ -143,58 +130,15 @@ def test_a_range_gives_the_same_rows_as_all_windows(spark, both):
     # The other cluster begins later.
     starts_ms = {"cl_3": start_ms, "cl_7": start_ms + 120_000}
     from_ms = F.when(F.col("cluster_id") == "cl_7", starts_ms["cl_7"]).otherwise(start_ms)
-    topics = topic_snapshots(bronze(spark, slices, "topic"), RULES.window_s).persist()
-    groups = group_snapshots(bronze(spark, slices, "group"), RULES.window_s)
-    stands = positions(
-        groups, topics, History(cuts(topics), topics), RULES, from_ms=from_ms
-    ).persist()
-    recent = stands.filter(F.col("window_ms") >= from_ms)
-    found = {
-        "group_lag": group_lag(stands, RULES, from_ms=from_ms),
-        "group_expiry": group_expiry(recent, RULES),
-    }
-    for name, frame in found.items():
-        rows = keyed(row.asDict() for row in frame.collect())
+    found = spark_gold(spark, slices, from_ms=from_ms)
+    for name, some in found.items():
+        rows = keyed(some)
         assert len(rows) > 20
         assert rows == keyed(
             row
             for row in both[0][name]
             if row["ts_ms"] >= starts_ms.get(row["cluster_id"], row["ts_ms"] + 1)
         )
-    stands.unpersist()
-    topics.unpersist()
-
-
-@pytest.mark.parametrize("cuts_are_seen", [False, True])
-def test_samples_that_bracket_nothing_change_nothing(spark, cuts_are_seen):
-    """Logs fall in these worlds: without a word, or with a new leader epoch, so that all of them
-    are read whole."""
-    slices = [one for seed in SEEDS for one in world.slices(seed, cuts_are_seen=cuts_are_seen)]
-    groups_ms = world.START_MS + 8 * 60_000
-    from_ms = F.lit(groups_ms + 4 * 60_000)
-    topics = topic_snapshots(bronze(spark, slices, "topic"), RULES.window_s)
-    if not cuts_are_seen:
-        topics = topics.withColumn("leader_epoch", F.lit(0))
-    topics = topics.persist()
-    groups = group_snapshots(bronze(spark, slices, "group"), RULES.window_s)
-    groups = groups.filter(F.col("window_ms") >= groups_ms).persist()
-    known = history(topics, groups)
-    assert (known.cuts is not None) == cuts_are_seen
-    if not cuts_are_seen:
-        assert 0 < known.samples.count() < topics.count() / 2
-
-    def gold(of_logs):
-        stands = positions(groups, topics, of_logs, RULES, from_ms=from_ms)
-        recent = stands.filter(F.col("window_ms") >= from_ms)
-        frames = (group_lag(stands, RULES, from_ms=from_ms), group_expiry(recent, RULES))
-        return [keyed(row.asDict() for row in frame.collect()) for frame in frames]
-
-    (some_lags, some_risks), (lags, risks) = gold(known), gold(History(known.cuts, topics))
-    assert len(lags) > 500
-    assert some_lags == lags
-    assert some_risks == risks
-    for frame in (known, topics, groups):
-        frame.unpersist()
 
 
 def test_a_group_behind_by_known_minutes(both):
@@ -313,21 +257,6 @@ def test_below_a_cut_times_are_known_and_above_it_begin_again(both):
     ]
 
 
-def test_of_a_log_that_is_cut_again_and_again_only_so_much_is_kept(spark):
-    count = 3 * CUTS_MAX
-    ends = [100 if n % 2 == 0 else 50 for n in range(count)]
-    flapping = [topic_slice(n, end, leader_epoch=[n]) for n, end in enumerate(ends)]
-    topics = topic_snapshots(bronze(spark, flapping, "topic"), RULES.window_s)
-    found = cuts(topics)
-    kept = found.first()["cuts"]
-    assert [cut["end_offset"] for cut in kept] == [50] * CUTS_MAX
-    assert kept[-1]["ts_ms"] == minute(count - 1)
-    samples = offset_samples(topics, found).collect()
-    # Each log end in its own history, and what is below all cuts in those that follow.
-    assert len(samples) <= count * (CUTS_MAX + 1)
-    assert {row["log_end_offset"] for row in samples if row["history"] == CUTS_MAX} == {50}
-
-
 def test_a_deleted_group_has_no_more_rows(both):
     minutes = world.START_MS + 5 * 60_000
     assert last(both, "group_lag", "group-deleted")["sampled_ms"] == minutes
@@ -371,13 +300,10 @@ def test_no_data_gives_no_rows(spark):
     some = [topic_slice(0, 5), group_slice(0, 5, 5)]
     assert all(spark_gold(spark, some).values())
     topics, groups = (
-        snapshots(bronze(spark, some, kind).filter("false"), RULES.window_s)
-        for snapshots, kind in ((topic_snapshots, "topic"), (group_snapshots, "group"))
+        slices(bronze(spark, some, kind).filter("false"), RULES.window_s)
+        for slices, kind in ((topic_slices, "topic"), (group_slices, "group"))
     )
-    found = positions(groups, topics, History(cuts(topics), topics), RULES, from_ms=F.lit(0))
-    assert group_lag(found, RULES, from_ms=F.lit(0)).collect() == []
-    assert group_expiry(found, RULES).collect() == []
-    assert topic_retention(topics).collect() == []
+    assert gold(topics, groups, RULES, from_ms=F.lit(0)).collect() == []
 
 
 GOOD = {**topic_slice(0, 5)}
@@ -418,16 +344,3 @@ def test_each_fault_is_named_and_keeps_its_record(spark):
             assert (stored[number]["part"], stored[number]["value"]) == (kind, None)
         else:
             assert (stored[number]["part"], stored[number]["value"]) == ("rejected", value)
-
-
-def test_sums_do_not_depend_on_the_order_of_the_rows(spark):
-    rows = [(0.1 + n / 3,) for n in range(200)] + [(1e15 / 7,), (-1e15 / 7,), (None,)]
-    found = set()
-    for turn in range(6):
-        ordered = rows[turn * 30 :] + rows[: turn * 30]
-        frame = spark.createDataFrame(ordered, "rate double").repartition(turn + 1)
-        found.add(frame.select(exact_sum("rate").alias("sum")).first()["sum"])
-    assert len(found) == 1
-    assert found.pop() == pytest.approx(sum(row[0] for row in rows[:200]), abs=1e-3)
-    nothing = spark.createDataFrame([(None,)], "rate double").select(exact_sum("rate"))
-    assert nothing.first()[0] is None

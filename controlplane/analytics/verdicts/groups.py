@@ -1,4 +1,4 @@
-"""Partitions → what is true of the group on the topic (spark_analytics.transforms.group_lag)."""
+"""Partitions → what is true of the group on the topic (spark_analytics.formulas.groups)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from controlplane.analytics.verdicts.known import (
+from controlplane.analytics.verdicts.partitions import Partitions
+from controlplane.analytics.verdicts.trails import GroupTrail, Stand
+from spark_analytics.contracts.conditions import risk_conditions, status_conditions
+from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.statuses import Method, Reason, Risk, Status, Trend, rank
+from spark_analytics.formulas.known import (
     ArrayFacts,
     Floats,
     Known,
@@ -17,12 +22,8 @@ from controlplane.analytics.verdicts.known import (
     first_true,
     numbers,
 )
-from controlplane.analytics.verdicts.partitions import METHODS, Partitions
-from controlplane.analytics.verdicts.slopes import slopes_per_s
-from controlplane.analytics.verdicts.trails import GroupTrail, Stand
-from spark_analytics.contracts.conditions import risk_conditions, status_conditions
-from spark_analytics.contracts.rules import Rules
-from spark_analytics.contracts.statuses import Method, Reason, Risk, Status, Trend, rank
+from spark_analytics.formulas.partitions import METHODS
+from spark_analytics.formulas.theil_sen import column_slopes
 
 _OUT_OF_HISTORY = METHODS.index(Method.OUT_OF_HISTORY)
 
@@ -157,7 +158,7 @@ def _trend(trail: GroupTrail, found: Partitions, rules: Rules) -> dict[str, Any]
     growth = np.nan
     if enough:
         lags = np.array([[stand.lag_records] for stand in stands])
-        growth = float(slopes_per_s(times, lags)[0])
+        growth = float(column_slopes(times, lags)[0] * 1000)
     produced = float(np.nan_to_num(_total(found["produce_rps"])))
     steady = max(rules.steady_records_per_s, produced * 0.02)
     trend = (

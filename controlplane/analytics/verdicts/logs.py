@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from controlplane.analytics.verdicts.known import Floats, Truths
+from spark_analytics.formulas.known import Floats, Truths
 
 FINE_S = 1_800
 """So far back every window's sample is kept, further back one in `COARSE_S`."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from controlplane.analytics.verdicts.known import Floats
 from controlplane.analytics.verdicts.logs import by_partition, padded
+from spark_analytics.formulas.known import Floats
 
 
 @dataclass(slots=True)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from controlplane.analytics.verdicts.known import Floats, Truths
 from controlplane.analytics.verdicts.logs import TopicLogs, padded
 from controlplane.analytics.verdicts.partitions import Partitions, partitions
 from controlplane.analytics.verdicts.trails import GroupTrail, Stand
 from spark_analytics.contracts.rules import Rules
+from spark_analytics.formulas.known import Floats, Truths
 
 WIDTH_MAX = 1_024
 """Partitions side by side: their pairwise slopes stay within 4 MiB."""

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from controlplane.analytics.chunks import Key
 from controlplane.analytics.slices import Sample, group_record, topic_record
 from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC
-
-Key = tuple[str, str, str]
-"""(kind, topic, group or "")."""
 
 
 class Verdict(StrEnum):

@@ -11,10 +11,11 @@ from django.db import DataError
 from django.db.models import F
 from django.utils import timezone
 
+from controlplane.analytics.chunks import encoded
 from controlplane.analytics.judge import Judge, store
 from controlplane.analytics.models import CollectorState
 from controlplane.analytics.sampler import SampleLateError, Sampler
-from controlplane.analytics.slices import encoded, records
+from controlplane.analytics.slices import records
 from controlplane.analytics.telemetry import Publisher, TelemetryPublisher, ensure_topic
 from controlplane.clusters.connections import (
     connection_spec,

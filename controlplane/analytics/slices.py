@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,25 +38,8 @@ class Sample:
     committed: Mapping[str, Mapping[TP, CommittedOffset]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """One record for the telemetry topic."""
-
-    key: bytes
-    value: bytes
-
-
-def slices(cluster_id: str, sample: Sample) -> list[Slice]:
-    """Every topic's and every (group, topic)'s record, as it is sent."""
-    return encoded(records(cluster_id, sample))
-
-
-def encoded(rows: Iterable[dict[str, Any]]) -> list[Slice]:
-    return [_record(row) for row in rows]
-
-
 def records(cluster_id: str, sample: Sample) -> list[dict[str, Any]]:
-    """Every topic's and every (group, topic)'s record."""
+    """Every topic's and every (group, topic)'s slice, whole."""
     found = [topic_record(cluster_id, sample, topic) for topic in sample.topics]
     by_name = {topic.name: topic for topic in sample.topics}
     for group in sorted(sample.committed):
@@ -117,11 +99,6 @@ def group_record(
         "log_start_offset": _offsets(sample.log_starts, tps),
         "log_end_offset": _offsets(sample.log_ends, tps),
     }
-
-
-def _record(row: dict[str, Any]) -> Slice:
-    key = f"{row['kind']}|{row['topic']}|{row.get('group', '')}"
-    return Slice(key.encode(), json.dumps(row, separators=(",", ":")).encode())
 
 
 def _offsets(found: Mapping[TP, OffsetAt], tps: Iterable[TP]) -> list[int | None]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from controlplane.analytics.check import Key
-from controlplane.analytics.slices import Slice
+from controlplane.analytics.chunks import Key, Record, whole
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.records import RecordProducer, values_since
 from controlplane.gateway.types import NewTopic
 from spark_analytics.contracts.telemetry import (
+    TELEMETRY_MESSAGE_BYTES_MAX,
     TELEMETRY_PARTITIONS,
     TELEMETRY_REPLICAS_MAX,
     TELEMETRY_RETENTION_MS,
@@ -26,7 +26,7 @@ MARGIN_MS = 60_000
 
 
 class Publisher(Protocol):
-    def publish(self, records: Sequence[Slice]) -> None: ...
+    def publish(self, records: Sequence[Record]) -> None: ...
     def close(self) -> None: ...
 
 
@@ -38,7 +38,7 @@ class TelemetryPublisher:
             spec, client_id="penstock-collector", delivery_timeout_s=DELIVERY_TIMEOUT_S
         )
 
-    def publish(self, records: Sequence[Slice]) -> None:
+    def publish(self, records: Sequence[Record]) -> None:
         """Hand over and wait for every acknowledgement.
 
         Raises:
@@ -65,6 +65,7 @@ def ensure_topic(gateway: ClusterGateway) -> None:
             "retention.ms": str(TELEMETRY_RETENTION_MS),
             "min.insync.replicas": str(max(1, replicas - 1)),
             "cleanup.policy": "delete",
+            "max.message.bytes": str(TELEMETRY_MESSAGE_BYTES_MAX),
         },
     )
     with AcceptedRefusals("TOPIC_ALREADY_EXISTS"):
@@ -74,7 +75,7 @@ def ensure_topic(gateway: ClusterGateway) -> None:
 def records_since(
     spec: ConnectionSpec, since_ms: int, *, timeout_s: float = 30.0
 ) -> dict[tuple[Key, int], dict[str, Any]]:
-    """Records sampled at or after `since_ms`, by key and `ts_ms`; unreadable ones are left out.
+    """Whole slices sampled at or after `since_ms`, by key and `ts_ms`; what is none is left out.
 
     Raises:
         GatewayError: the brokers refused, or did not deliver within `timeout_s`.
@@ -86,13 +87,14 @@ def records_since(
         from_ms=max(0, since_ms - MARGIN_MS),
         timeout_s=timeout_s,
     )
-    found: dict[tuple[Key, int], dict[str, Any]] = {}
+    return whole(_parsed(values, since_ms))
+
+
+def _parsed(values: Iterable[bytes], since_ms: int) -> Iterator[dict[str, Any]]:
     for value in values:
         try:
             record = json.loads(value)
-            key = (record["kind"], record["topic"], record.get("group") or "")
             if record["ts_ms"] >= since_ms:
-                found[key, record["ts_ms"]] = record
-        except (ValueError, KeyError, TypeError, AttributeError):
+                yield record
+        except (ValueError, KeyError, TypeError):
             continue
-    return found

@@ -69,6 +69,8 @@ def ingest(
     parsed = telemetry.parse(stream, quality.fault(cluster.cluster_id))
     query = (
         telemetry.to_bronze(parsed, cluster.cluster_id)
+        # A stream is written by position, and a table that grew has its columns in another order.
+        .select(*lake.read(BRONZE).columns)
         .writeStream.format("iceberg")
         .outputMode("append")
         .trigger(availableNow=True)

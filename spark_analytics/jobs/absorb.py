@@ -29,7 +29,13 @@ from spark_analytics.jobs.silver import (
     is_bounded,
     topics_back_ms,
 )
-from spark_analytics.transforms.snapshots import group_slices, topic_slices
+from spark_analytics.transforms.snapshots import (
+    chunked,
+    group_slices,
+    incomplete,
+    topic_slices,
+)
+from spark_analytics.transforms.telemetry import REJECTED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -141,12 +147,44 @@ def _take(
     ends = {key: result.offsets_end for key, result in before.items()}
     taken = intake(rows, clusters, ends)
     if taken.hours:
+        if taken.has_chunks:
+            rows = _with_chunks_before(lake, step, rows, clusters)
         width = Rules().window_s
-        topics = topic_slices(lakes.sampled(rows, KIND_TOPIC, topics_from, None), width)
-        groups = group_slices(lakes.sampled(rows, KIND_GROUP, groups_from, None), width)
+        of_topics = lakes.sampled(rows, KIND_TOPIC, topics_from, None)
+        of_groups = lakes.sampled(rows, KIND_GROUP, groups_from, None)
+        topics = topic_slices(of_topics, width, has_chunks=taken.has_chunks)
+        groups = group_slices(of_groups, width, has_chunks=taken.has_chunks)
         merge(lake, SILVER_TOPIC, topics, _WINDOW, taken.hours)
         merge(lake, SILVER_GROUP, groups, ("group", *_WINDOW), taken.hours)
     return taken.results
+
+
+def _with_chunks_before(
+    lake: Lake, step: Step, rows: DataFrame, clusters: Sequence[ClusterInput]
+) -> DataFrame:
+    """The rows of a step, and the chunks that came before it of slices that it has the rest of."""
+    if step.start is None:
+        return rows
+    torn = _torn(rows)
+    if torn is None:
+        return rows
+    first, last = torn
+    mine = F.col("cluster").isin([cluster.cluster_id for cluster in clusters])
+    before = history.read(lake, dataclasses.replace(step, start=None)).filter(
+        mine & F.col("ts_ms").between(first, last) & (F.col("part") != REJECTED)
+    )
+    # What is of the step itself comes twice so, and falls away.
+    return rows.unionByName(chunked(before))
+
+
+def _torn(rows: DataFrame) -> tuple[int, int] | None:
+    """The first and the last instant of slices of which a chunk is missing."""
+    accepted = rows.filter(F.col("part") != REJECTED)
+    found = incomplete(accepted, "cluster", "part", "topic", "group")
+    bounds = found.agg(F.min("ts_ms").alias("first"), F.max("ts_ms").alias("last")).first()
+    if bounds is None or bounds["first"] is None:
+        return None
+    return int(bounds["first"]), int(bounds["last"])
 
 
 def merge(

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
     """What was taken in, by cluster. `hours` are those in which an accepted record was sampled, by
-    the id of the cluster; nobody's that has none.
+    the id of the cluster; nobody's that has none. `has_chunks`: not every record is a slice.
     """
 
     results: dict[str, ClusterResult]
     hours: dict[str, set[datetime]]
+    has_chunks: bool
 
 
 def intake(
@@ -52,6 +53,7 @@ def intake(
             F.max("before").alias("before"),
             F.min(F.when(_is_new(), F.col("kafka_offset"))).alias("first_new"),
             F.count_if(_is_new()).alias("new"),
+            F.count_if(F.col("chunks") > 1).alias("chunked"),
             F.collect_set(
                 F.when(~is_rejected, F.date_trunc("hour", F.timestamp_millis("ts_ms")))
             ).alias("hours"),
@@ -70,7 +72,8 @@ def intake(
         )
         if mine_hours := {hour for row in mine for hour in row["hours"]}:
             hours[cluster_id] = mine_hours
-    return Intake(results=found, hours=hours)
+    has_chunks = any(row["chunked"] for row in per_partition)
+    return Intake(results=found, hours=hours, has_chunks=has_chunks)
 
 
 def _ends_before(ends: Mapping[str, Mapping[str, int]]) -> Column:

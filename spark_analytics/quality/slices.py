@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics.contracts.telemetry import (
+    CHUNK_VERSION,
+    CHUNKS_MAX,
     KIND_GROUP,
     KIND_TOPIC,
     SLICE_ARRAYS,
@@ -34,7 +36,8 @@ def fault(cluster_id: str) -> Column:
     is_topic = F.col("kind") == KIND_TOPIC
     is_group = F.col("kind") == KIND_GROUP
     unreadable = F.col("v").isNull() | F.col("kind").isNull()
-    unknown = (F.col("v") != TELEMETRY_VERSION) | ~(is_topic | is_group)
+    is_version = F.col("v").isin(TELEMETRY_VERSION, CHUNK_VERSION)
+    unknown = ~is_version | ~(is_topic | is_group)
     # Whoever may write to this topic speaks for this cluster only.
     foreign = ~F.col("cluster_id").eqNullSafe(F.lit(cluster_id))
     nameless = F.col("topic").isNull() | (is_group & F.col("group").isNull())
@@ -49,8 +52,18 @@ def fault(cluster_id: str) -> Column:
         .when(F.col("ts_ms").isNull() | ahead | behind, "clock")
         .when(F.size("partition") <= 0, "empty")
         .when(ragged, "ragged_arrays")
+        .when(_no_chunk(), "chunks")
         .when(_partition_null() | _end_before_start(), "offsets")
     )
+
+
+def _no_chunk() -> Column:
+    """Neither a whole slice nor a chunk of one."""
+    chunk, chunks = F.col("chunk"), F.col("chunks")
+    is_whole = (F.col("v") == TELEMETRY_VERSION) & chunk.isNull() & chunks.isNull()
+    is_part = (chunk >= 0) & (chunk < chunks) & (chunks <= CHUNKS_MAX)
+    is_chunk = (F.col("v") == CHUNK_VERSION) & F.coalesce(is_part, F.lit(False))
+    return ~(is_whole | is_chunk)
 
 
 def _ragged(kind: str) -> Column:

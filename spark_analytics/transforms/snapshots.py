@@ -27,15 +27,15 @@ _SCALARS = {
 }
 
 
-def topic_slices(slices: DataFrame, window_s: int) -> DataFrame:
-    """Bronze topic slices → `schemas.TOPIC_SLICE`."""
-    found = _last_slices(slices, KIND_TOPIC, _TOPIC_KEY, window_s)
+def topic_slices(slices: DataFrame, window_s: int, *, has_chunks: bool | None = None) -> DataFrame:
+    """Bronze topic slices → `schemas.TOPIC_SLICE`; looked for chunks, unless that is known."""
+    found = _last_slices(slices, KIND_TOPIC, _TOPIC_KEY, window_s, has_chunks)
     return found.select(*schemas.TOPIC_SLICE.names)
 
 
-def group_slices(slices: DataFrame, window_s: int) -> DataFrame:
-    """Bronze group slices → `schemas.GROUP_SLICE`."""
-    found = _last_slices(slices, KIND_GROUP, _GROUP_KEY, window_s)
+def group_slices(slices: DataFrame, window_s: int, *, has_chunks: bool | None = None) -> DataFrame:
+    """Bronze group slices → `schemas.GROUP_SLICE`; looked for chunks, unless that is known."""
+    found = _last_slices(slices, KIND_GROUP, _GROUP_KEY, window_s, has_chunks)
     return found.select(*schemas.GROUP_SLICE.names)
 
 
@@ -57,16 +57,18 @@ def incomplete(slices: DataFrame, *key: str) -> DataFrame:
     return counted.filter(F.col("seen") < F.col("chunks")).drop("seen")
 
 
-def _last_slices(slices: DataFrame, kind: str, key: tuple[str, ...], window_s: int) -> DataFrame:
+def _last_slices(
+    slices: DataFrame, kind: str, key: tuple[str, ...], window_s: int, has_chunks: bool | None
+) -> DataFrame:
     window_ms = window_s * 1000
     scalars, arrays = _SCALARS[kind], SLICE_ARRAYS[kind]
     kept = ("ts_ms", "kafka_offset", *scalars, "partition", *arrays)
     windowed = slices.withColumn("window_ms", F.col("ts_ms") - F.col("ts_ms") % window_ms)
     window = (*key, "window_ms")
     # Few clusters have a topic that large, and counting chunks reads bronze twice.
-    last = _last(windowed, window, kept)
-    if not chunked(slices).isEmpty():
-        last = _last_chunks(windowed, window, kept)
+    if has_chunks is None:
+        has_chunks = not chunked(slices).isEmpty()
+    last = (_last_chunks if has_chunks else _last)(windowed, window, kept)
     return last.withColumn("topic_id", F.coalesce("topic_id", F.lit("")))
 
 

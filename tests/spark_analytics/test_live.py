@@ -22,8 +22,9 @@ import pytest
 from confluent_kafka import Producer
 
 from controlplane.analytics.check import Claim, Verdict, compare, live_records
+from controlplane.analytics.chunks import encoded
 from controlplane.analytics.sampler import Sampler
-from controlplane.analytics.slices import slices
+from controlplane.analytics.slices import records
 from controlplane.analytics.telemetry import TelemetryPublisher, ensure_topic, records_since
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
@@ -32,7 +33,11 @@ from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, Ne
 from spark_analytics.contracts.gold import GOLD_TABLES
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.runs import ClusterInput, RunConfig, RunResult
-from spark_analytics.contracts.telemetry import TELEMETRY_PARTITIONS, TELEMETRY_TOPIC
+from spark_analytics.contracts.telemetry import (
+    CHUNK_BYTES_MAX,
+    TELEMETRY_PARTITIONS,
+    TELEMETRY_TOPIC,
+)
 from spark_analytics.io.tables import BRONZE, SILVER_TOPIC
 from tests.local_cluster import ROOT, eventually, local_cluster
 from tests.spark_analytics.lakes import jars_dir, lake_in
@@ -44,6 +49,38 @@ AWAY = ClusterInput(cluster_id="kc_away", bootstrap_servers=AWAY_AT)
 WINDOW_MS = Rules().window_s * 1000
 # No name service knows it: the JVM has its address from the run's configuration or not at all.
 NAMED = "broker.invalid"
+HUGE_PARTITIONS = 30_000
+HUGE_TS_MS = time.time_ns() // 1_000_000
+HUGE = [
+    {
+        "v": 1,
+        "ts_ms": HUGE_TS_MS,
+        "cluster_id": CLUSTER_ID,
+        "topic": "huge",
+        "partition": list(range(HUGE_PARTITIONS)),
+        "log_start_offset": [10**9] * HUGE_PARTITIONS,
+        "log_end_offset": [10**9 + 5] * HUGE_PARTITIONS,
+        **of_kind,
+    }
+    for of_kind in (
+        {
+            "kind": "topic",
+            "retention_ms": 3_600_000,
+            "retention_bytes": -1,
+            "leader_epoch": [3] * HUGE_PARTITIONS,
+            "size_bytes": [10**6] * HUGE_PARTITIONS,
+            "oldest_ts_ms": [HUGE_TS_MS - 1000] * HUGE_PARTITIONS,
+        },
+        {
+            "kind": "group",
+            "group": "reads-huge",
+            "state": "Stable",
+            "members": 3,
+            "committed_offset": [10**9 + 3] * HUGE_PARTITIONS,
+        },
+    )
+]
+"""A topic of so many partitions that no record holds its slice."""
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +108,11 @@ def live(tmp_path_factory):
         gateway.close()
 
 
-def collect(live, *, ago_ms=0):
+def collect(live, *, ago_ms=0, bytes_max=CHUNK_BYTES_MAX):
     """One sample; `ago_ms` dates it back, into another window than the next one."""
     live.sampler.now_ms = lambda: time.time_ns() // 1_000_000 - ago_ms
     sample = live.sampler.sample(live.gateway, budget_s=30)
-    live.publisher.publish(slices(CLUSTER_ID, sample))
+    live.publisher.publish(encoded(records(CLUSTER_ID, sample), bytes_max=bytes_max))
     return sample
 
 
@@ -206,12 +243,16 @@ def killed_when(live, exists):
 @pytest.fixture(scope="module")
 def story(live, spark):
     """What was there, what was done, and what the run that went through said."""
+    forget_that_slices_may_be_cut(spark, live)
     before = collect(live, ago_ms=2 * WINDOW_MS)
     produce(live, 3000)
     tps = [TP("orders", p) for p in range(3)]
     commit(live, "slow", {tps[0]: 1000, tps[1]: 250, tps[2]: 0})
     commit(live, "done", dict.fromkeys(tps, 1000))
-    after = collect(live)
+    # A partition a chunk; then a collector that is killed in the middle of each slice.
+    after = collect(live, bytes_max=1)
+    publish_in_part(live)
+    live.publisher.publish(encoded(HUGE))
     send_garbage(live)
     lake = live.root / "lake"
     killed_when(live, lambda: list((lake / "streams").glob("*/*/offsets/0")))
@@ -221,6 +262,22 @@ def story(live, spark):
     killed_when(live, lambda: is_written(live, SILVER_TOPIC))
     work, result = run(live, others=(AWAY,))
     return SimpleNamespace(before=before, after=after, tps=tps, work=work, result=result)
+
+
+def forget_that_slices_may_be_cut(spark, live):
+    """The lake is one of before: its bronze has no such columns, and gets them at the end."""
+    lake = lake_in(spark, live.root / "lake")
+    lake.spark.sql(f"ALTER TABLE {BRONZE.path} DROP COLUMNS chunk, chunks")
+
+
+def publish_in_part(live):
+    """A sample of which every slice of `orders` lacks its last chunk."""
+    live.sampler.now_ms = lambda: time.time_ns() // 1_000_000
+    sample = live.sampler.sample(live.gateway, budget_s=30)
+    rows = [row for row in records(CLUSTER_ID, sample) if row["topic"] == "orders"]
+    assert len(rows) == 3
+    for row in rows:
+        live.publisher.publish(encoded([row], bytes_max=1)[:-1])
 
 
 def send_garbage(live):
@@ -275,6 +332,38 @@ def test_lag_is_what_the_groups_offsets_say(live, story):
     assert exact_s <= lag["lag_seconds"] <= (story.after.ts_ms - story.before.ts_ms) / 1000
     done = of(story, "group_lag", group="done")
     assert (done["lag_records"], done["lag_seconds"], done["method"]) == (0, 0, "caught_up")
+
+
+def test_a_slice_that_no_record_holds_arrives_whole(live, story):
+    """In the collector that catches up and in Spark; in one record the broker refuses it."""
+    (uncut,) = encoded(HUGE[:1], bytes_max=10**9)
+    refusals = []
+    producer = Producer(
+        {"bootstrap.servers": live.bootstrap, "acks": "all", "message.max.bytes": 10**8}
+    )
+    producer.produce(
+        TELEMETRY_TOPIC, uncut.value, on_delivery=lambda error, _: refusals.append(error.name())
+    )
+    assert producer.flush(30) == 0
+    assert refusals == ["MSG_SIZE_TOO_LARGE"]
+    assert len(encoded(HUGE)) > len(HUGE)
+
+    read = records_since(live.spec, HUGE_TS_MS)
+    mine = [one for one in read.values() if one["topic"] == "huge"]
+    assert sorted(mine, key=lambda one: one["kind"], reverse=True) == HUGE
+    held = of(story, "topic_retention", topic="huge")
+    assert (held["partitions"], held["records"]) == (HUGE_PARTITIONS, 5 * HUGE_PARTITIONS)
+    assert of(story, "group_lag", group="reads-huge")["lag_records"] == 2 * HUGE_PARTITIONS
+
+
+def test_a_sample_that_was_published_in_part_is_not_used(live, story):
+    """By nobody: what catches up reads the one before it, and so does Spark."""
+    read = records_since(live.spec, story.after.ts_ms)
+    orders = [one for (key, _), one in read.items() if key[1] == "orders"]
+    assert {one["ts_ms"] for one in orders} == {story.after.ts_ms}
+    assert {len(one["partition"]) for one in orders} == {3}
+    lags = [row for row in gold(story.work, "group_lag") if row["topic"] == "orders"]
+    assert max(row["sampled_ms"] for row in lags) == story.after.ts_ms
 
 
 def test_retention_is_what_the_log_directories_say(live, story):

@@ -19,11 +19,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from controlplane.analytics.chunks import encoded
 from controlplane.analytics.conf import conf
 from controlplane.analytics.launch import write_config
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.analytics.sampler import Sampler
-from controlplane.analytics.slices import slices
+from controlplane.analytics.slices import records
 from controlplane.analytics.telemetry import TelemetryPublisher, ensure_topic
 from controlplane.analytics.ways_in import look
 from controlplane.gateway.connection_spec import ConnectionSpec, OAuthClient
@@ -77,7 +78,7 @@ def collect(specs):
             ensure_topic(gateway)
             if "orders" not in gateway.describe_topics(["orders"]):
                 gateway.create_topic(NewTopic(name="orders", partitions=2, replication_factor=1))
-            publisher.publish(slices(cluster_id, Sampler().sample(gateway, budget_s=30)))
+            publisher.publish(encoded(records(cluster_id, Sampler().sample(gateway, budget_s=30))))
             ways[cluster_id] = look(spec, gateway)
         finally:
             publisher.close()

@@ -12,6 +12,7 @@ from spark_analytics import quality, schemas
 from spark_analytics.contracts.gold import GOLD_TABLES
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Method, Risk, Status, Trend
+from spark_analytics.contracts.telemetry import CHUNKS_MAX
 from spark_analytics.transforms import telemetry
 from spark_analytics.transforms.judging import gold
 from spark_analytics.transforms.snapshots import group_slices, topic_slices
@@ -310,7 +311,7 @@ GOOD = {**topic_slice(0, 5)}
 FAULTS = [
     ("{not json", "unreadable"),
     ("[]", "unreadable"),
-    (json.dumps({**GOOD, "v": 2}), "unknown_kind"),
+    (json.dumps({**GOOD, "v": 3}), "unknown_kind"),
     (json.dumps({**GOOD, "kind": "share"}), "unknown_kind"),
     (json.dumps({**GOOD, "cluster_id": "somebody-else"}), "foreign_cluster"),
     (json.dumps({**GOOD, "topic": None}), "nameless"),
@@ -323,6 +324,15 @@ FAULTS = [
     (json.dumps({**group_slice(0, 1, 2), "committed_offset": None}), "ragged_arrays"),
     (json.dumps({**GOOD, "log_start_offset": [9]}), "offsets"),
     (json.dumps({**GOOD, "partition": [-1]}), "offsets"),
+    # Neither a whole slice nor a part of one.
+    (json.dumps({**GOOD, "v": 2}), "chunks"),
+    (json.dumps({**GOOD, "chunk": 0, "chunks": 2}), "chunks"),
+    (json.dumps({**GOOD, "v": 2, "chunk": 0}), "chunks"),
+    (json.dumps({**GOOD, "v": 2, "chunks": 1}), "chunks"),
+    (json.dumps({**GOOD, "v": 2, "chunk": 2, "chunks": 2}), "chunks"),
+    (json.dumps({**GOOD, "v": 2, "chunk": -1, "chunks": 2}), "chunks"),
+    (json.dumps({**GOOD, "v": 2, "chunk": 0, "chunks": CHUNKS_MAX + 1}), "chunks"),
+    (json.dumps({**GOOD, "v": 2, "chunk": 1, "chunks": 2}), None),
     (json.dumps(GOOD), None),
     (json.dumps(group_slice(0, -1, None)), None),
 ]

@@ -67,8 +67,9 @@ def measure(shape: tuple[int, int, int]) -> dict[str, Any]:
     """CPU seconds of the last of `WINDOWS` samples by part, and the longest record."""
     from django.utils import timezone
 
+    from controlplane.analytics.chunks import encoded
     from controlplane.analytics.judge import store
-    from controlplane.analytics.slices import encoded, records
+    from controlplane.analytics.slices import records
     from controlplane.analytics.verdicts.evaluator import Evaluator
 
     evaluator, took = Evaluator(), [0.0] * len(PARTS)

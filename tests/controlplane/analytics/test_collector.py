@@ -9,9 +9,10 @@ import pytest
 from django.utils import timezone
 
 from controlplane.analytics import collect
+from controlplane.analytics.chunks import encoded
 from controlplane.analytics.models import CollectorState
 from controlplane.analytics.sampler import SampleLateError, Sampler
-from controlplane.analytics.slices import slices
+from controlplane.analytics.slices import records
 from controlplane.analytics.telemetry import ensure_topic
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake import FakeGateway
@@ -62,7 +63,7 @@ def test_log_ends_are_read_once_for_all_groups(gateway, monkeypatch, groups):
 def test_a_slice_holds_every_partition(gateway):
     gateway.topics["orders"].partitions[1].log_start = 40
     sample = Sampler(now_ms=lambda: 1_000_000).sample(gateway, budget_s=5)
-    idle, orders, billing = rows_of(slices("kc_1", sample))
+    idle, orders, billing = rows_of(encoded(records("kc_1", sample)))
     assert orders == {
         "v": 1,
         "kind": "topic",
@@ -104,14 +105,14 @@ def test_a_partition_without_leader_is_unknown_not_zero(gateway, monkeypatch):
         "offsets",
         lambda specs: everything({tp: spec for tp, spec in specs.items() if tp.partition != 1}),
     )
-    rows = rows_of(slices("kc_1", Sampler().sample(gateway, budget_s=5)))
+    rows = rows_of(encoded(records("kc_1", Sampler().sample(gateway, budget_s=5))))
     assert rows[1]["log_end_offset"] == [100, None]
     assert rows[2]["log_end_offset"] == [100, None]
 
 
 def test_no_log_dirs_costs_the_sizes_only(gateway):
     gateway.fail_next("log_dirs", unreachable("one broker is away"))
-    rows = rows_of(slices("kc_1", Sampler().sample(gateway, budget_s=5)))
+    rows = rows_of(encoded(records("kc_1", Sampler().sample(gateway, budget_s=5))))
     assert rows[1]["size_bytes"] == [None, None]
     assert rows[1]["log_end_offset"] == [100, 100]
 
@@ -136,7 +137,7 @@ def test_a_slow_cluster_gives_no_sample(gateway):
 
 def test_every_record_is_one_that_spark_accepts(gateway):
     """The arrays that the contract names are there and as long as `partition`."""
-    rows = rows_of(slices("kc_1", Sampler().sample(gateway, budget_s=5)))
+    rows = rows_of(encoded(records("kc_1", Sampler().sample(gateway, budget_s=5))))
     assert {row["kind"] for row in rows} == set(SLICE_ARRAYS)
     for row in rows:
         for name in SLICE_ARRAYS[row["kind"]]:

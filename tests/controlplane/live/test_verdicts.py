@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from confluent_kafka import Producer
 
+from controlplane.analytics.chunks import encoded
 from controlplane.analytics.judge import Judge
 from controlplane.analytics.sampler import Sampler
-from controlplane.analytics.slices import encoded, number, records
+from controlplane.analytics.slices import number, records
 from controlplane.analytics.telemetry import TelemetryPublisher, ensure_topic
 from controlplane.analytics.verdicts.evaluator import Evaluator
 from controlplane.analytics.verdicts.loss import Removal, loss_interval_ms

@@ -94,12 +94,14 @@ def lag_series(
 def retention_table(
     tenant: Tenant, scope: Scope, cluster_id: str, *, topic: str | None = None
 ) -> dict[str, Any]:
-    """{as_of, stale_after, run_id, data}: every topic's newest row with its groups' expiry."""
+    """{as_of, stale_after, run_id, data}: every topic's newest row with its groups' expiry.
+
+    A topic that no run knows yet, of which the collector has judged groups, is there with what it
+    holds unknown: who is about to lose records learns it with the next sample.
+    """
     sees = _sight(tenant, scope, cluster_id)
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id)
     newest = rows.order_by("-ts_ms").first()
-    if newest is None:
-        return _answer(None, [])
     expiries = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
     if topic is not None:
         rows, expiries = rows.filter(topic=topic), expiries.filter(topic=topic)
@@ -107,14 +109,34 @@ def retention_table(
     if topic is not None:
         live = live.filter(topic=topic)
     groups: dict[str, list[dict[str, Any]]] = {}
-    gold = _newest_of_each(expiries, newest.ts_ms, ("topic", "group"))
+    held: dict[str, GoldTopicRetention] = {}
+    gold: list[GoldGroupExpiry] = []
+    if newest is not None:
+        gold = _newest_of_each(expiries, newest.ts_ms, ("topic", "group"))
+        held = {row.topic: row for row in _newest_of_each(rows, newest.ts_ms, ("topic",))}
     for expiry in newest_expiries(gold, live):
         if sees(group=expiry.group):
             groups.setdefault(expiry.topic, []).append(expiry_dict(expiry))
-    found = [
-        row for row in _newest_of_each(rows, newest.ts_ms, ("topic",)) if sees(topic=row.topic)
-    ]
-    return _answer(newest, [retention_dict(row, groups.get(row.topic, [])) for row in found])
+            if isinstance(expiry, GroupVerdict):
+                held.setdefault(expiry.topic, _unknown_retention(expiry))
+    seen = [held[name] for name in sorted(held) if sees(topic=name)]
+    data = [retention_dict(row, groups.get(row.topic, [])) for row in seen]
+    if newest is not None:
+        return _answer(newest, data)
+    as_of_ms = max((row.sampled_ms for row in seen), default=None)
+    return _answer(None, data, as_of_ms, is_live=as_of_ms is not None)
+
+
+def _unknown_retention(verdict: GroupVerdict) -> GoldTopicRetention:
+    """Of a topic that only the collector knows: the rest of the row is null."""
+    at_ms = verdict.sampled_ms
+    return GoldTopicRetention(
+        cluster_id=verdict.cluster_id,
+        topic=verdict.topic,
+        ts_ms=at_ms,
+        sampled_ms=at_ms,
+        partitions=verdict.partitions,
+    )
 
 
 def retention_series(

@@ -314,6 +314,36 @@ def test_expiries_come_from_the_collector_too(world, read):
     )
 
 
+@pytest.mark.parametrize("is_computed", [False, True])
+def test_a_risk_is_shown_before_a_run_knows_the_topic(world, read, is_computed):
+    """Of a new cluster nothing is computed yet; a new topic is in no run of before."""
+    if is_computed:
+        at_ms = int(timezone.now().timestamp() * 1000) - 60_000
+        GoldTopicRetention.objects.create(
+            cluster_id=world.cluster.id,
+            topic="another",
+            ts_ms=at_ms,
+            sampled_ms=at_ms,
+            partitions=1,
+            bytes=7,
+            run_id="r",
+        )
+    assert collect.collect_cluster(world.cluster.id)
+    GroupVerdict.objects.update(risk="AT_RISK", loss_from_ms=1_000, loss_until_ms=2_000)
+    answer = get(world, f"/clusters/{world.cluster.id}/analytics/retention").json()
+    found = {row["topic"]: row for row in answer["data"]}
+    assert found.keys() == {"orders", *(["another"] if is_computed else [])}
+    orders = found["orders"]
+    assert [(row["group"], row["status"]) for row in orders["groups"]] == [("billing", "AT_RISK")]
+    unknown = ("bytes", "records", "age_seconds", "retention_ms", "retention_bytes")
+    assert [orders[name] for name in unknown] == [None] * 5
+    assert orders["partitions"] == 1
+    judged = GroupVerdict.objects.get()
+    assert orders["ts"] == iso_ms(judged.sampled_ms)
+    assert answer["stale_after"] is not None
+    assert answer["as_of"] == iso_ms(at_ms if is_computed else judged.sampled_ms)
+
+
 def test_what_cannot_be_judged_stops_no_sampling(world, read, monkeypatch):
     def break_off(*_, **__):
         raise OverflowError("a number that nobody thought of")

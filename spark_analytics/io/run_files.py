@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,13 @@ def write_rows(work_dir: str, table: str, rows: Iterable[Mapping[str, Any]]) -> 
             count += 1
     part.replace(path)
     return count
+
+
+def append_rows(work_dir: str, table: str, from_dir: Path) -> None:
+    """The rows that another folder's file of that table has, behind those of this one."""
+    path = Path(work_dir) / f"{table}.jsonl"
+    with path.open("ab") as file, (from_dir / path.name).open("rb") as more:
+        shutil.copyfileobj(more, file)
 
 
 def write_result(work_dir: str, result: RunResult) -> None:

@@ -20,20 +20,16 @@ from spark_analytics.contracts.runs import (
     ClusterResult,
     RunResult,
     formula_version_of,
-    tables_of,
 )
-from spark_analytics.io import damage, run_files, watchdog
+from spark_analytics.io import run_files, watchdog
 from spark_analytics.io.jars import jar_paths
 from spark_analytics.io.lake import Lake
 from spark_analytics.io.telemetry_source import ingest
-from spark_analytics.jobs.absorb import absorb
-from spark_analytics.jobs.gold import write_gold
-from spark_analytics.jobs.rollups import write_rollups
-from spark_analytics.jobs.silver import read_silver
+from spark_analytics.jobs.compute import compute
 from spark_analytics.jobs.tidy import tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import SparkSession
 
@@ -41,6 +37,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 INGESTS_AT_ONCE = 4
 """Most of an ingest is waiting: for brokers, and for Spark's own planning."""
+COMPUTED_BY = 0.8
+"""By this share of the deadline gold is there or not; the rest is for the start before and the
+end after it. At the deadline the whole run ends.
+"""
 
 
 def run(config: RunConfig) -> RunResult:
@@ -83,6 +83,7 @@ def run_in(
     progress: run_files.Progress,
 ) -> RunResult:
     """The run in a session that is there."""
+    started_s = time.monotonic()
     lake = Lake.opened(spark, config.data_uri)
     progress.enter("ingest", total=len(config.clusters))
     errors: dict[str, str] = {}
@@ -93,7 +94,9 @@ def run_in(
         progress.step(done, len(config.clusters), f"read the telemetry of {cluster_id}")
         if error is not None:
             errors[cluster_id] = error
-    found, rows = _computed(lake, config, errors, progress)
+    found, rows = compute(
+        lake, config, errors, progress, end_s=started_s + config.deadline_s * COMPUTED_BY
+    )
     if not is_rollup:
         progress.enter("tidy")
         _tidy(lake, config, progress)
@@ -108,59 +111,6 @@ def run_in(
     ok = bool(found) or not config.clusters
     first_error = next(iter(errors.values()), None)
     return _result(config, ok=ok, clusters=results, rows=rows, error=None if ok else first_error)
-
-
-def _computed(
-    lake: Lake, config: RunConfig, errors: dict[str, str], progress: run_files.Progress
-) -> tuple[dict[str, ClusterResult], dict[str, int]]:
-    """What was taken in of each cluster without an error, and the rows of each gold table.
-
-    A data file that cannot be read goes to quarantine and leaves its cluster out of this run,
-    with the reason in `errors`; the next run goes on without the file. Each round leaves out a
-    cluster more, so there are no more rounds than clusters.
-    """
-    tables = len(tables_of(config.job))
-
-    def on_table(done: int, name: str) -> None:
-        progress.step(done, tables, name)
-
-    found: dict[str, ClusterResult] = {}
-    while True:
-        readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
-        try:
-            progress.enter("silver")
-            for cluster_id, taken in _taken_in(lake, config, readable).items():
-                # What an earlier round took in is not new to this one.
-                found[cluster_id] = _the_more(found.get(cluster_id), taken)
-            progress.enter("gold", total=tables)
-            silver = read_silver(lake, config, readable)
-            write = write_rollups if config.job in PERIOD_OF_JOB else write_gold
-            rows = write(silver, config, on_table=on_table)
-        except (Py4JJavaError, PySparkException):
-            damaged = damage.find(lake, errors)
-            if not damaged:
-                raise
-            for file in damaged:
-                damage.put_aside(lake, file)
-                errors[file.cluster_id] = (
-                    f"telemetry of {file.name} cannot be read; it is in quarantine"
-                )
-                found.pop(file.cluster_id, None)
-        else:
-            return found, rows
-
-
-def _taken_in(
-    lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]
-) -> dict[str, ClusterResult]:
-    """Rollups read what the telemetry job has brought to silver, and take in nothing."""
-    if config.job not in PERIOD_OF_JOB:
-        return absorb(lake, config, clusters)
-    return {each.cluster_id: ClusterResult(cluster_id=each.cluster_id) for each in clusters}
-
-
-def _the_more(before: ClusterResult | None, now: ClusterResult) -> ClusterResult:
-    return now if before is None or now.records_in >= before.records_in else before
 
 
 def _tidy(lake: Lake, config: RunConfig, progress: run_files.Progress) -> None:

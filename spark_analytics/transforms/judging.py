@@ -114,12 +114,12 @@ def gold(topics: DataFrame, groups: DataFrame, rules: Rules, *, from_ms: Column)
     `cluster_id`. Topics reach back before it as far as offset samples are wanted, groups as far as
     trends look.
     """
-    return _in_tasks(topics, groups, from_ms, _gold_of(rules), GOLD)
+    return _in_tasks(topics, groups, from_ms, gold_work(rules), GOLD)
 
 
 def lags(topics: DataFrame, groups: DataFrame, rules: Rules) -> DataFrame:
     """Slices → `LAGS`, of all windows of the groups."""
-    return _in_tasks(topics, groups, F.lit(0), _lags_of(rules), LAGS)
+    return _in_tasks(topics, groups, F.lit(0), lags_work(rules), LAGS)
 
 
 def _in_tasks(
@@ -149,7 +149,7 @@ def _slices(rows: DataFrame, kind: str, from_ms: Column) -> DataFrame:
     )
 
 
-def _gold_of(rules: Rules) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def gold_work(rules: Rules) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     at_once = arrow.SAMPLES_AT_ONCE
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -159,7 +159,7 @@ def _gold_of(rules: Rules) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.R
     return work
 
 
-def _lags_of(rules: Rules) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def lags_work(rules: Rules) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     at_once = arrow.SAMPLES_AT_ONCE
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,12 @@ from pyspark.sql import functions as F
 
 from spark_analytics.contracts.gold import GOLD_TABLES
 from spark_analytics.contracts.runs import ClusterInput, RunConfig
+from spark_analytics.io.limits import limited
 from spark_analytics.io.run_files import Progress
 from spark_analytics.io.tables import BRONZE, SILVER_GROUP, SILVER_TOPIC
+from spark_analytics.jobs import compute
 from spark_analytics.jobs import run as runs
+from spark_analytics.transforms import judging
 from tests.bench.spark.telemetry import Telemetry, append
 from tests.spark_analytics.lakes import lake_in
 
@@ -182,3 +186,72 @@ def test_each_cluster_is_computed_from_its_own_start(lake):
         expected = [row for row in rows if row["cluster_id"] == "kc_a" or row["ts_ms"] >= late_ms]
         assert 0 < len(expected) < len(rows)
         assert [json.loads(line) for line in gold[table].splitlines()] == expected
+
+
+def hang(monkeypatch, cluster: str) -> None:
+    """A task that has rows of this cluster does not end."""
+    made = judging.gold_work
+
+    def gold_of(rules):
+        work = made(rules)
+
+        def hanging(batches):
+            def looked_at():
+                for batch in batches:
+                    if cluster in batch.column("cluster_id").to_pylist():
+                        time.sleep(3600)
+                    yield batch
+
+            yield from work(looked_at())
+
+        return hanging
+
+    monkeypatch.setattr(judging, "gold_work", gold_of)
+
+
+def limits(monkeypatch, *seconds: float | None) -> list[float]:
+    """The limits that were given; each in turn is replaced, but None."""
+    given, turns = [], iter(seconds)
+
+    def replaced(spark, wanted):
+        given.append(wanted)
+        return limited(spark, next(turns) or wanted)
+
+    monkeypatch.setattr(compute, "limited", replaced)
+    return given
+
+
+def test_a_cluster_that_takes_too_long_does_not_hold_up_the_others(lake, tmp_path, monkeypatch):
+    fill(lake, tmp_path / "new", NOW_MS, TO_MS)
+    expected = of_a(run(lake, "kc_a")[1])
+    hang(monkeypatch, "kc_b")
+    given = limits(monkeypatch, 8.0, None, 5.0)
+    result, gold = run(lake)
+    assert result.ok
+    a, b = result.clusters
+    assert (a.cluster_id, a.error) == ("kc_a", None)
+    assert b.error == f"not computed within {given[2]:.0f} s, its share of the run's time"
+    assert of_a(gold) == expected
+    assert {table: rows for table, rows in result.rows.items() if rows} == {
+        table: len(rows) for table, rows in expected.items()
+    }
+    assert given[0] == pytest.approx(240, abs=60), "half of what is left until gold is due"
+    assert 0 < given[1] < given[2] + 60, "a share each"
+
+
+def test_clusters_by_themselves_give_the_bytes_of_all_together(lake, tmp_path, monkeypatch):
+    fill(lake, tmp_path / "new", NOW_MS, TO_MS)
+    together = run(lake)
+    limits(monkeypatch, 0.001, None, None)
+    alone = run(lake)
+    assert alone[1] == together[1]
+    assert alone[0].rows == together[0].rows
+
+
+def test_when_no_cluster_gets_done_the_run_has_failed_with_the_reason(lake, monkeypatch):
+    hang(monkeypatch, "kc_a")
+    limits(monkeypatch, 5.0)
+    result, gold = run(lake, "kc_a")
+    assert not result.ok
+    assert "its share of the run's time" in str(result.error)
+    assert set(gold.values()) == {b""}

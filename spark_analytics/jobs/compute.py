@@ -1,0 +1,138 @@
+"""Bronze → silver → gold of the clusters of a run, none of which holds up the others."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from spark_analytics.contracts.runs import PERIOD_OF_JOB, ClusterResult, tables_of
+from spark_analytics.io import damage, run_files
+from spark_analytics.io.limits import limited
+from spark_analytics.jobs.absorb import absorb
+from spark_analytics.jobs.gold import write_gold
+from spark_analytics.jobs.rollups import write_rollups
+from spark_analytics.jobs.silver import read_silver
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spark_analytics.contracts.runs import ClusterInput, RunConfig
+    from spark_analytics.io.lake import Lake
+
+log = logging.getLogger(__name__)
+Found = tuple[dict[str, ClusterResult], dict[str, int]]
+"""What was taken in of each cluster without an error, and the rows of each gold table."""
+
+
+def compute(
+    lake: Lake,
+    config: RunConfig,
+    errors: dict[str, str],
+    progress: run_files.Progress,
+    *,
+    end_s: float,
+) -> Found:
+    """All clusters without an error together, which costs least; where that takes more than half
+    of the time until `end_s` (monotonic), each by itself, within its share of what is left. One
+    that does not get done has its reason in `errors`.
+    """
+    readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
+    if len(readable) > 1:
+        try:
+            with limited(lake.spark, (end_s - time.monotonic()) / 2):
+                return _together(lake, config, errors, progress)
+        except TimeoutError as error:
+            log.warning("%d clusters together: %s; each by itself now", len(readable), error)
+    elif not readable:
+        return _together(lake, config, errors, progress)
+    return _one_by_one(lake, config, errors, progress, end_s)
+
+
+def _one_by_one(
+    lake: Lake,
+    config: RunConfig,
+    errors: dict[str, str],
+    progress: run_files.Progress,
+    end_s: float,
+) -> Found:
+    """In the order of their ids, by which gold is sorted: the files are as of all together."""
+    found: dict[str, ClusterResult] = {}
+    rows = dict.fromkeys(tables_of(config.job), 0)
+    for table in rows:
+        run_files.write_rows(config.work_dir, table, ())
+    readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
+    for number, cluster in enumerate(sorted(readable, key=lambda one: one.cluster_id)):
+        share_s = (end_s - time.monotonic()) / (len(readable) - number)
+        work = Path(config.work_dir) / "clusters" / cluster.cluster_id
+        work.mkdir(parents=True, exist_ok=True)
+        alone = dataclasses.replace(config, clusters=(cluster,), work_dir=str(work))
+        try:
+            with limited(lake.spark, share_s):
+                taken, counts = _together(lake, alone, errors, progress)
+        except TimeoutError:
+            errors[cluster.cluster_id] = (
+                f"not computed within {share_s:.0f} s, its share of the run's time"
+            )
+            continue
+        for table, count in counts.items():
+            run_files.append_rows(config.work_dir, table, work)
+            rows[table] += count
+        found |= taken
+    return found, rows
+
+
+def _together(
+    lake: Lake, config: RunConfig, errors: dict[str, str], progress: run_files.Progress
+) -> Found:
+    """A data file that cannot be read goes to quarantine and leaves its cluster out of this run,
+    with the reason in `errors`; the next run goes on without the file. Each round leaves out a
+    cluster more, so there are no more rounds than clusters.
+    """
+    tables = len(tables_of(config.job))
+
+    def on_table(done: int, name: str) -> None:
+        progress.step(done, tables, name)
+
+    found: dict[str, ClusterResult] = {}
+    while True:
+        readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
+        try:
+            progress.enter("silver")
+            for cluster_id, taken in _taken_in(lake, config, readable).items():
+                # What an earlier round took in is not new to this one.
+                found[cluster_id] = _the_more(found.get(cluster_id), taken)
+            progress.enter("gold", total=tables)
+            silver = read_silver(lake, config, readable)
+            write = write_rollups if config.job in PERIOD_OF_JOB else write_gold
+            rows = write(silver, config, on_table=on_table)
+        except (Py4JJavaError, PySparkException):
+            damaged = damage.find(lake, errors)
+            if not damaged:
+                raise
+            for file in damaged:
+                damage.put_aside(lake, file)
+                errors[file.cluster_id] = (
+                    f"telemetry of {file.name} cannot be read; it is in quarantine"
+                )
+                found.pop(file.cluster_id, None)
+        else:
+            return found, rows
+
+
+def _taken_in(
+    lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]
+) -> dict[str, ClusterResult]:
+    """Rollups read what the telemetry job has brought to silver, and take in nothing."""
+    if config.job not in PERIOD_OF_JOB:
+        return absorb(lake, config, clusters)
+    return {each.cluster_id: ClusterResult(cluster_id=each.cluster_id) for each in clusters}
+
+
+def _the_more(before: ClusterResult | None, now: ClusterResult) -> ClusterResult:
+    return now if before is None or now.records_in >= before.records_in else before

@@ -114,14 +114,15 @@ bench-timing: ## The timing wheel beside asyncio.call_later at 10k, 100k and 1M 
 	@$(PY) -m tests.bench.bench_timing
 bench-controlplane: ## A large rebalance plan, a topic beside clusters that never answer, observed state at size, ONLY=figure
 	@$(PY) -m tests.bench.controlplane $(if $(ONLY),--only $(ONLY))
-bench-spark: ## CPU and time of Spark runs over 1,000 partitions × 2 groups, ONLY=figure,…
+bench-spark: ## What Spark runs take, by size, steadily and beside polars, ONLY=figure,…
 	@deploy/local/setup.sh test
+	@deploy/local/setup.sh bench
 	@$(PY) -m tests.bench.spark $(if $(ONLY),--only $(ONLY))
 
 ##@ Maintain it
 .PHONY: lock openapi
 lock: ## Renew the locked dependencies from requirements/*.in
-	@for name in runtime dev node fuzz; do .venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \
+	@for name in runtime dev node fuzz bench; do .venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.lock; done
 openapi: ## Export the OpenAPI document, the frontend's types from it, and the tables it shares
 	@$(PY) manage.py export_openapi && $(PY) manage.py export_constants && cd frontend && npm run --silent openapi

@@ -4,6 +4,7 @@
 #   setup.sh up     the same, after the settings are checked: a bad one is reported before anything is done
 #   setup.sh test   that, and what `make test` needs on top
 #   setup.sh fuzz   the Python packages of a test, and the coverage-guided fuzzer beside them
+#   setup.sh bench  what benchmarks compare with, beside them
 # Each step leaves a stamp with the hash of what it was made from; a second run does nothing twice.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -173,7 +174,23 @@ setup_fuzzer() {
   fi
 }
 
+setup_bench() {
+  local key
+  key=$(hash_of requirements/bench.lock)
+  is_done lock-bench "$key" && return
+  say "installing what benchmarks compare with (once)"
+  rm -rf build/bench/python
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+    --target build/bench/python -r requirements/bench.lock >build/pip.log 2>&1 \
+    || { tail -n 5 build/pip.log >&2; fail "pip could not install requirements/bench.lock"; }
+  done_with lock-bench "$key"
+}
+
 setup_python
+if [ "$purpose" = bench ]; then
+  setup_bench
+  exit 0
+fi
 if [ "$purpose" = fuzz ]; then
   install_lock runtime
   install_lock dev

@@ -27,3 +27,18 @@ def _is_ours(pid: int, parents: dict[int, int]) -> bool:
             return True
         pid = parents[pid]
     return False
+
+
+def peak_mib(name: str) -> int:
+    """The most memory that the processes of that name below this one, or this one, have had."""
+    parents, peaks = {}, {}
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        except (FileNotFoundError, ProcessLookupError, ValueError):
+            continue
+        pid = int(status.parent.name)
+        parents[pid] = int(fields["PPid"])
+        if fields["Name"].strip().startswith(name) and "VmHWM" in fields:
+            peaks[pid] = int(fields["VmHWM"].split()[0])
+    return sum(peak for pid, peak in peaks.items() if _is_ours(pid, parents)) >> 10

@@ -59,13 +59,13 @@ class Telemetry:
         for start_ms in range(from_ms, to_ms, BATCH_S * 1000):
             end_ms = min(start_ms + BATCH_S * 1000, to_ms)
             name = f"{self._cluster_id}-{start_ms}"
-            samples += _part(root / f"{name}-topic.parquet", self._of_topics(start_ms, end_ms))
+            samples += _part(root / f"{name}-topic.parquet", self.of_topics(start_ms, end_ms))
             if end_ms > groups_from_ms:
-                rows = self._of_groups(max(start_ms, groups_from_ms), end_ms)
+                rows = self.of_groups(max(start_ms, groups_from_ms), end_ms)
                 samples += _part(root / f"{name}-group.parquet", rows)
         return samples
 
-    def _of_topics(self, from_ms: int, to_ms: int) -> Iterator[dict[str, Any]]:
+    def of_topics(self, from_ms: int, to_ms: int) -> Iterator[dict[str, Any]]:
         for at_ms in range(from_ms, to_ms, STEP_MS):
             for topic in range(self._topics):
                 ends = self._ends(topic, at_ms)
@@ -78,7 +78,7 @@ class Telemetry:
                     "oldest_ts_ms": np.full(TOPIC_PARTITIONS, at_ms - 80_000_000),
                 }
 
-    def _of_groups(self, from_ms: int, to_ms: int) -> Iterator[dict[str, Any]]:
+    def of_groups(self, from_ms: int, to_ms: int) -> Iterator[dict[str, Any]]:
         for at_ms in range(from_ms, to_ms, STEP_MS):
             for group in range(self._groups):
                 for topic in range(self._topics):

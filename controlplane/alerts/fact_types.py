@@ -69,6 +69,36 @@ class GroupFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BurnFact:
+    """A group on a topic that burns, or may, the lag objective that somebody set for it.
+
+    Attributes:
+        seconds: of time lag that are good enough, for `share` of the time.
+        burn_5m: how many times faster than allowed, over 5 minutes; the others alike.
+        budget_left: share of the 14 days' budget, negative once it is overspent.
+    """
+
+    group: str
+    topic: str
+    objective_id: str
+    seconds: float
+    share: float
+    burn_5m: float | None = None
+    burn_30m: float | None = None
+    burn_1h: float | None = None
+    burn_6h: float | None = None
+    budget_left: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurnFacts:
+    """What is in no row burns nothing; but for those beyond the bound, where it is not `whole`."""
+
+    rows: tuple[BurnFact, ...] = ()
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperationFact:
     id: str
     kind: str
@@ -95,6 +125,7 @@ class ClusterFacts:
         agents_known: what agents report of its brokers was read.
         certificates: (broker, when it ends) of those that have one of ours.
         judged_at: of when the newest results of Spark are.
+        burns: of objectives that somebody set, none where nobody did; null: not known of now.
     """
 
     id: str
@@ -115,6 +146,8 @@ class ClusterFacts:
     groups: GroupFacts | None = None
     groups_unknown_because: str = ""
     judged_at: datetime | None = None
+    burns: BurnFacts | None = BurnFacts()
+    burns_unknown_because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from controlplane.alerts import facts_groups, facts_tenant
+from controlplane.alerts import facts_burns, facts_groups, facts_tenant
 from controlplane.alerts.fact_types import BrokerFact, ClusterFacts, TenantFacts, Trouble
 from controlplane.alerts.models import BrokerTrack
 from controlplane.analytics.models import CollectorState
@@ -65,11 +65,12 @@ def read(now: datetime, open_groups: Mapping[str, Collection[str]]) -> Facts:
     )
     rows = _rows([cluster.id for cluster in clusters])
     judged = facts_groups.read([cluster.id for cluster in clusters], open_groups, now)
+    burns = facts_burns.read(clusters, now)
     mine: defaultdict[str, list[ClusterFacts]] = defaultdict(list)
     for cluster in clusters:
         found = _cluster(cluster, rows, now)
-        groups = judged[cluster.id]
-        mine[cluster.tenant_id].append(facts_groups.with_groups(found, groups))
+        found = facts_groups.with_groups(found, judged[cluster.id])
+        mine[cluster.tenant_id].append(facts_burns.with_burns(found, burns.get(cluster.id)))
     tenants = Tenant.objects.exclude(state=CLOSED).order_by("pk").values_list("pk", flat=True)
     others = facts_tenant.read(now)
     asked = {cluster.tenant_id for cluster in clusters if rows.placed[cluster.id]}

@@ -6,6 +6,7 @@
 | broker-down | partitions that lack no other broker, a missing controller, that broker's restarts |
 | broker-restarting | partitions that lack no other broker |
 | group-losing-data | that the same group stopped, stalls or falls behind |
+| these four | that the same group burns its lag objective, on topics that they are about |
 | zookeeper-unreachable | a missing controller of managed clusters |
 
 What is raised already stays an alert of its own: only a new one is taken into its cause.
@@ -45,16 +46,24 @@ BY_CLUSTER: Mapping[str, frozenset[str]] = {
     ),
     "broker-down": frozenset({"controller-missing"}),
 }
+BURNING = "objective-burning"
+LATE = ("group-stopped", "group-stalled", "group-falling-behind")
 BY_GROUP: Mapping[str, frozenset[str]] = {
-    "group-losing-data": frozenset({"group-stopped", "group-stalled", "group-falling-behind"}),
+    "group-losing-data": frozenset({*LATE, BURNING}),
+    **dict.fromkeys(LATE, frozenset({BURNING})),
 }
 
 
 @dataclass(slots=True)
 class _Causes:
-    """Conditions that may explain others, with what they have taken in."""
+    """Conditions that may explain others, with what they have taken in.
+
+    Attributes:
+        burnt: by cause, how bad the burn is that was taken into it.
+    """
 
     taken: dict[Key, dict[str, int]] = field(default_factory=dict)
+    burnt: dict[Key, Severity] = field(default_factory=dict)
 
     def take(self, cause: Key, rule: str, count: int) -> None:
         found = self.taken.setdefault(cause, {})
@@ -82,9 +91,11 @@ def grouped(
     causes = _Causes()
     kept: dict[Key, Condition] = {}
     for key, condition in by_key.items():
-        cause = _cause_of(key, by_key, managed)
-        if cause is not None and key not in raised:
+        cause = None if key in raised else _last_cause(key, by_key, managed, raised)
+        if cause is not None:
             causes.take(cause, key.rule, condition.count)
+            if key.rule == BURNING:
+                causes.burnt[cause] = condition.severity
             continue
         if key.rule in PARTITIONS and key not in raised:
             left = _unexplained(condition, blamed.get(key.cluster_id, {}), causes)
@@ -92,7 +103,10 @@ def grouped(
                 continue
             condition = left
         kept[key] = condition
-    found = [_with_consequences(each, causes.taken.get(each.key, {})) for each in kept.values()]
+    found = [
+        _with_consequences(each, causes.taken.get(each.key, {}), causes.burnt.get(each.key))
+        for each in kept.values()
+    ]
     return bounded(found, raised)
 
 
@@ -111,6 +125,25 @@ def _blamed(
     return found
 
 
+def _last_cause(
+    key: Key, by_key: Mapping[Key, Condition], managed: Collection[str], raised: Collection[Key]
+) -> Key | None:
+    """The cause that is an alert of its own: one that is explained itself hands on what it has."""
+    cause = _cause_of(key, by_key, managed)
+    while cause is not None and cause not in raised:
+        further = _cause_of(cause, by_key, managed)
+        if further is None:
+            break
+        cause = further
+    return cause
+
+
+def _is_about(burn: Condition, cause: Condition) -> bool:
+    """Whether the group is late on all the topics of its burn; of many not all are named."""
+    is_named = cause.count <= len(cause.members) and burn.count <= len(burn.members)
+    return not is_named or set(burn.members) <= set(cause.members)
+
+
 def _cause_of(key: Key, by_key: Mapping[Key, Condition], managed: Collection[str]) -> Key | None:
     for rule, explained in BY_CLUSTER.items():
         cause = Key(rule, key.cluster_id)
@@ -118,7 +151,9 @@ def _cause_of(key: Key, by_key: Mapping[Key, Condition], managed: Collection[str
             return cause
     for rule, explained in BY_GROUP.items():
         cause = Key(rule, key.cluster_id, key.subject)
-        if key.rule in explained and cause in by_key:
+        if key.rule not in explained or cause not in by_key:
+            continue
+        if key.rule != BURNING or _is_about(by_key[key], by_key[cause]):
             return cause
     if key.rule == "controller-missing" and key.cluster_id in managed:
         cause = Key("zookeeper-unreachable")
@@ -158,16 +193,21 @@ def _unexplained(
     )
 
 
-def _with_consequences(condition: Condition, taken: Mapping[str, int]) -> Condition:
+def _with_consequences(
+    condition: Condition, taken: Mapping[str, int], burnt: Severity | None
+) -> Condition:
+    """A cause is as bad as the burn inside it: an objective that wakes somebody still does."""
     if not taken:
         return condition
     rows = tuple(Consequence(rule, count) for rule, count in sorted(taken.items()))
     is_harmful = condition.key.rule in OF_BROKERS and bool(WRITES_FAIL & taken.keys())
     parts = [f"{BY_ID[row.rule].title.lower()} ({row.count})" for row in rows]
+    severities = (condition.severity, burnt or condition.severity)
+    severity = max(severities, key=lambda each: each.rank)
     return replace(
         condition,
         consequences=rows,
-        severity=Severity.CRITICAL if is_harmful else condition.severity,
+        severity=Severity.CRITICAL if is_harmful else severity,
         summary=f"{condition.summary} With it: {', '.join(parts)}.",
     )
 

@@ -197,3 +197,22 @@ class BrokerTrack(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cluster_id}-{self.broker_id}"
+
+
+class BurnCount(models.Model):
+    """Which lag objectives were being burnt when they were last counted on a cluster.
+
+    Attributes:
+        mark: of the window, the run and the objectives that it was counted by.
+        sampled_ms: when that window was sampled.
+        whole: no row was left out for being one too many.
+    """
+
+    cluster_id = models.CharField(primary_key=True, max_length=40)
+    mark = models.CharField(max_length=64)
+    sampled_ms = models.BigIntegerField()
+    rows = models.JSONField(default=list)
+    whole = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} at {self.sampled_ms}"

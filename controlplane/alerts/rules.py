@@ -80,6 +80,11 @@ def _share(name: str, default: float, what: str) -> Threshold:
     return Threshold(name=name, unit="ratio", default=default, least=0.0, most=1.0, what=what)
 
 
+def _rate(name: str, default: float, what: str) -> Threshold:
+    """1 spends the whole budget in exactly the objective's time; what is slower is never asked."""
+    return Threshold(name=name, unit="times", default=default, least=1.0, most=1e5, what=what)
+
+
 W, C = Severity.WARNING, Severity.CRITICAL
 
 RULES: tuple[Rule, ...] = (
@@ -153,6 +158,24 @@ RULES: tuple[Rule, ...] = (
         clear_s=120,
         thresholds=(
             _share("left_share", 0.2, "Share of the retention left to the oldest unread record"),
+        ),
+    ),
+    Rule(
+        id="objective-burning",
+        title="Consumer group burns its lag objective",
+        severity=Severity.INFO,
+        runbook="objective-burning",
+        reach=Reach.GROUP,
+        for_s=60,
+        clear_s=600,
+        thresholds=(
+            _rate("fast_rate", 14.4, "Rate of burn over 1 h and 5 min that is fast"),
+            _rate("slow_rate", 6.0, "Rate of burn over 6 h and 30 min that is slow"),
+            _seconds(
+                "critical_in_s",
+                6 * HOUR_S,
+                "Time to the end of the budget at which a fast burn is critical",
+            ),
         ),
     ),
     Rule(

@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from controlplane.alerts import evaluation, services, tracks
+from controlplane.alerts import evaluation, facts_burns, services, tracks
 from controlplane.clusters.models import Cluster
 
 
@@ -16,5 +16,7 @@ def evaluate() -> int:
 
 @shared_task(name="alerts.housekeeping")
 def housekeeping() -> int:
-    tracks.forget(Cluster.objects.filter(deleted_at=None).values_list("pk", flat=True))
+    ids = list(Cluster.objects.filter(deleted_at=None).values_list("pk", flat=True))
+    tracks.forget(ids)
+    facts_burns.forget(ids)
     return services.forget_old(timezone.now())

@@ -11,6 +11,7 @@ from typing import Any
 
 from controlplane.common.words import counted, lasting
 from controlplane.gateway.types import LogDirSpace
+from spark_analytics.contracts.analyses import Verdict
 
 OK, BAD, UNKNOWN = "ok", "bad", "unknown"
 NAMED_MAX = 10
@@ -25,6 +26,8 @@ RESTARTS_MANY = 3
 STUCK_AFTER = timedelta(minutes=10)
 LIMIT_NEAR = 0.9
 LATE_INTERVALS = 3
+LAG_OLD = timedelta(minutes=15)
+"""A run each 5 minutes, and two that failed: what was computed before says nothing of now."""
 
 Number = int | float | str | None
 Row = Mapping[str, Any]
@@ -264,6 +267,29 @@ def group_expiry(rows: Sequence[Row], as_of: datetime | None) -> Finding:
         return finding(True if is_safe else None, text, as_of, **numbers)
     text = f"The first unread record expires in {lasting(max(0, int(least)) * 1000)}."
     return finding(least > EXPIRES_SOON_S, text, as_of, **numbers)
+
+
+def group_objective(rows: Sequence[Row], as_of: datetime | None, now: datetime) -> Finding:
+    """Rows of `lag-objectives`, of objectives that somebody set; the worst of them speaks."""
+    if not rows or as_of is None:
+        return unread("Nobody has set an objective for it, or its lag was never computed.", as_of)
+    if now - as_of > LAG_OLD:
+        return unread("Its lag was not computed lately.", as_of)
+    words = [Verdict.FAST_BURN, Verdict.SLOW_BURN, Verdict.UNKNOWN, Verdict.WITHIN]
+    worst = min(rows, key=lambda row: words.index(Verdict(row["verdict"])))
+    word = Verdict(worst["verdict"])
+    numbers: dict[str, Number] = {
+        name: worst[name] for name in ("burn_1h", "burn_6h", "budget_left", "bad", "good")
+    }
+    if word is Verdict.UNKNOWN:
+        return unread(f"Too little is known of its lag on {worst['topic']}.", as_of)
+    left = worst["budget_left"]
+    of_budget = "" if left is None else f" {left:.0%} of the 14 days' budget is left."
+    if word is Verdict.WITHIN:
+        return finding(True, f"No objective is burning.{of_budget}", as_of, **numbers)
+    pace, rate = ("fast", "burn_1h") if word is Verdict.FAST_BURN else ("slowly", "burn_6h")
+    text = f"On {worst['topic']} it burns {pace}, {worst[rate]:.1f} times too fast.{of_budget}"
+    return finding(False, text, as_of, **numbers)
 
 
 # -- topics

@@ -110,7 +110,7 @@ USAGE: Final = Analysis(
 )
 OBJECTIVES: Final = Analysis(
     id="lag-objectives",
-    formula_version=2,
+    formula_version=3,
     inputs=("group_lag",),
     columns=(
         _GROUP,

@@ -2,7 +2,15 @@
 
 from datetime import datetime
 
-from controlplane.alerts.conditions import brokers, disks, groups, operations, partitions, service
+from controlplane.alerts.conditions import (
+    brokers,
+    disks,
+    groups,
+    objectives,
+    operations,
+    partitions,
+    service,
+)
 from controlplane.alerts.conditions.types import Verdict
 from controlplane.alerts.fact_types import TenantFacts
 from controlplane.alerts.overrides import Tuning
@@ -16,6 +24,7 @@ def judge(facts: TenantFacts, tuning: Tuning, now: datetime) -> Verdict:
         found.add(partitions.judge(cluster, tuning))
         found.add(disks.judge(cluster, tuning, now))
         found.add(groups.judge(cluster, tuning))
+        found.add(objectives.judge(cluster, tuning))
         found.add(service.judge_cluster(cluster, tuning, now))
     found.add(operations.judge(facts.operations, tuning, now))
     found.add(service.judge_tenant(facts, tuning, now))

@@ -16,6 +16,7 @@ from controlplane.analytics.insights import (
     usage,
     what_if,
 )
+from controlplane.analytics.insights.burns import BUDGET_S
 from controlplane.analytics.insights.objective_services import targets_of
 from controlplane.analytics.insights.scene import DAY_MS, Row, Scene, scene_of
 from controlplane.analytics.insights.targets import SECONDS_DEFAULT, SHARE_DEFAULT, Target
@@ -105,7 +106,7 @@ def _lag_scene(cluster_id: str) -> Scene | None:
     newest = GoldGroupLag.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
     if newest is None:
         return None
-    span_ms = objectives.BUDGET_S * 1000
+    span_ms = BUDGET_S * 1000
     seen = scene_of(cluster_id, from_ms=None, to_ms=newest.ts_ms, span_ms=span_ms)
     return Scene(
         cluster_id=cluster_id,

@@ -54,18 +54,19 @@ def objective_dict(row: LagObjective) -> dict[str, Any]:
 
 
 def targets_of(tenant: Tenant) -> list[Target]:
-    return [
-        Target(
-            objective_id=row.id,
-            cluster_id=row.cluster_id,
-            is_prefix=row.match == PREFIX,
-            group=row.group,
-            topic=row.topic,
-            seconds=row.seconds,
-            share=row.share,
-        )
-        for row in objectives_of(tenant)
-    ]
+    return [target_of(row) for row in objectives_of(tenant)]
+
+
+def target_of(row: LagObjective) -> Target:
+    return Target(
+        objective_id=row.id,
+        cluster_id=row.cluster_id,
+        is_prefix=row.match == PREFIX,
+        group=row.group,
+        topic=row.topic,
+        seconds=row.seconds,
+        share=row.share,
+    )
 
 
 @transaction.atomic

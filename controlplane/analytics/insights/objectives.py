@@ -1,57 +1,71 @@
 """Lag objectives: `share` of the time a time lag of at most `seconds`; how fast the rest goes.
 
 A window is good when the time lag is known and small enough, bad when it, or its lower bound, is
-more, and else unknown, which spends nothing. A burn rate of 1 spends the whole budget in exactly
-the objective's time; two windows must agree before anything is said (Google SRE workbook, ch. 5).
+more, and else unknown, which spends nothing. When it is said to burn is in `burns`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from django.db.models import Count, Q, QuerySet
 
+from controlplane.analytics.insights.burns import BUDGET_S, WINDOWS_S, burn, verdict
 from controlplane.analytics.insights.scene import Row
-from controlplane.analytics.insights.targets import Target, by_target
+from controlplane.analytics.insights.targets import Pair, Target, by_target
 from controlplane.analytics.models import GoldGroupLag
-from spark_analytics.contracts.analyses import Verdict
 
-FAST_BURN, SLOW_BURN = 14.4, 6.0
-WINDOWS_S: Mapping[str, int] = {"5m": 300, "30m": 1800, "1h": 3600, "6h": 6 * 3600}
-BUDGET_S = 14 * 86_400
-"""The objective's time: as long as windows are kept."""
 GROUPS_AT_ONCE = 500
 
 
-def burn(good: int, bad: int, share: float) -> float | None:
-    """How many times faster than allowed; null where nothing is known."""
-    if good + bad == 0:
-        return None
-    return (bad / (good + bad)) / (1 - share)
-
-
-def verdict(burns: Mapping[str, float | None]) -> Verdict:
-    """Fast: 1 h and 5 min, slow: 6 h and 30 min, each at its rate."""
-    for long, short, rate, word in (
-        ("1h", "5m", FAST_BURN, Verdict.FAST_BURN),
-        ("6h", "30m", SLOW_BURN, Verdict.SLOW_BURN),
-    ):
-        pair = (burns[long], burns[short])
-        if all(found is not None and found >= rate for found in pair):
-            return word
-    return Verdict.UNKNOWN if burns["6h"] is None else Verdict.WITHIN
-
-
 def rows(
-    cluster_id: str, as_of_ms: int, targets: Sequence[Target], *, group: str | None = None
+    cluster_id: str,
+    as_of_ms: int,
+    targets: Sequence[Target],
+    *,
+    group: str | None = None,
+    pairs: Collection[Pair] | None = None,
 ) -> list[Row]:
-    """Of each group and topic, in the 14 days before `as_of_ms`, by its own objective."""
-    inside = GoldGroupLag.objects.filter(
-        cluster_id=cluster_id, ts_ms__gt=as_of_ms - BUDGET_S * 1000, ts_ms__lte=as_of_ms
-    )
+    """Of each group and topic, or of these, in the 14 days before `as_of_ms`, by its objective."""
+    inside = _inside(cluster_id, as_of_ms, BUDGET_S)
     if group is not None:
         inside = inside.filter(group=group)
-    pairs = list(inside.order_by("group", "topic").values_list("group", "topic").distinct())
+    found = _pairs(inside) if pairs is None else pairs
+    return _rows(cluster_id, as_of_ms, inside, targets, found)
+
+
+def near(cluster_id: str, as_of_ms: int, targets: Sequence[Target]) -> list[Row]:
+    """As `rows`, of those with an objective that somebody set, and of the longest window of a burn
+    alone: nothing is said of the budget.
+    """
+    inside = _inside(cluster_id, as_of_ms, max(WINDOWS_S.values()))
+    pairs = _pairs(inside)
+    own = by_target(pairs, cluster_id, targets)
+    pairs = [pair for target, mine in own.items() if target.objective_id for pair in mine]
+    whole = ("good_share", "budget_left", "good", "bad", "unknown")
+    return [
+        {name: value for name, value in row.items() if name not in whole}
+        for row in _rows(cluster_id, as_of_ms, inside, targets, pairs)
+    ]
+
+
+def _pairs(inside: QuerySet[GoldGroupLag]) -> list[Pair]:
+    return list(inside.order_by("group", "topic").values_list("group", "topic").distinct())
+
+
+def _inside(cluster_id: str, as_of_ms: int, span_s: int) -> QuerySet[GoldGroupLag]:
+    return GoldGroupLag.objects.filter(
+        cluster_id=cluster_id, ts_ms__gt=as_of_ms - span_s * 1000, ts_ms__lte=as_of_ms
+    )
+
+
+def _rows(
+    cluster_id: str,
+    as_of_ms: int,
+    inside: QuerySet[GoldGroupLag],
+    targets: Sequence[Target],
+    pairs: Collection[Pair],
+) -> list[Row]:
     found = []
     for target, mine in by_target(pairs, cluster_id, targets).items():
         wanted = set(mine)

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from controlplane.analytics import selectors as analytics
+from controlplane.analytics.insights import answers
 from controlplane.groups.selectors import group_detail
 from controlplane.observed.sections import TOPICS
 from controlplane.observed.services import observed_row
@@ -13,6 +14,7 @@ from controlplane.runbooks import rules
 from controlplane.runbooks.checks.base import Asked, Check
 from controlplane.runbooks.rules import Finding
 from controlplane.topics.selectors import topic_detail, topic_row
+from spark_analytics.contracts.analyses import OBJECTIVES
 from spark_analytics.contracts.statuses import STATUS_SEVERITY, Severity
 
 WORRYING = frozenset(
@@ -90,6 +92,21 @@ def expiry(asked: Asked) -> Finding:
     return rules.group_expiry([row for row in rows if row["group"] == asked["group"]], as_of)
 
 
+def objective(asked: Asked) -> Finding:
+    """The objectives that somebody set; the one that all others have is there to look at alone."""
+    found = answers.answer(
+        asked.tenant, asked.scope, asked["cluster"], OBJECTIVES, {"group": asked["group"]}
+    )
+    as_of = datetime.fromisoformat(found["as_of"]) if found["as_of"] else None
+    topic = asked.values.get("topic")
+    rows = [
+        row
+        for row in found["data"]
+        if row["objective_id"] is not None and topic in {None, row["topic"]}
+    ]
+    return rules.group_objective(rows, as_of, timezone.now())
+
+
 def retention(asked: Asked) -> Finding:
     found = topic_detail(asked.reader(), asked["topic"])
     return rules.topic_retention(found["configs"], found["lease"], _at(found), timezone.now())
@@ -111,6 +128,7 @@ CHECKS = (
     Check(name="group-skew", needs=GROUP, may=("topic",), run=skew),
     Check(name="group-verdict", needs=GROUP, may=("topic",), run=verdict),
     Check(name="group-expiry", needs=GROUP, may=("topic",), run=expiry),
+    Check(name="group-objective", needs=GROUP, may=("topic",), run=objective),
     Check(name="topic-retention", needs=("cluster", "topic"), run=retention),
     Check(name="topic-partitions", needs=("cluster", "topic"), run=partitions),
 )

@@ -32,7 +32,12 @@ def test_of_a_cluster_that_is_well_nothing_holds():
 
 def test_of_a_cluster_that_does_not_answer_everything_else_is_unknown():
     away = cluster(
-        away="it does not answer", is_refusing=True, brokers=None, troubles=None, groups=None
+        away="it does not answer",
+        is_refusing=True,
+        brokers=None,
+        troubles=None,
+        groups=None,
+        burns=None,
     )
     found = holding(away)
     assert set(found) == {"cluster-away"}
@@ -246,13 +251,14 @@ def test_retention_that_leaves_little_time(risk, left_s, holds):
 
 def test_what_was_not_judged_is_unknown():
     asked = {rule.id for rule in BY_ID.values() if rule.reach in {"group", "topic"}}
-    assert asked <= unknown(cluster(groups=None))
+    assert asked <= unknown(cluster(groups=None, burns=None))
     row = series(status="UNKNOWN", risk="UNKNOWN")
     subjects = {each.subject for each in judge(with_groups(row)).unknown}
     assert {"group/billing", "topic/orders"} <= subjects
     missing = judge(with_groups(missing=["gone-quiet"])).unknown
     assert {each.rule for each in missing if each.subject == "group/gone-quiet"} == asked - {
-        "retention-headroom"
+        "retention-headroom",
+        "objective-burning",
     }
 
 

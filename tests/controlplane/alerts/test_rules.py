@@ -19,8 +19,8 @@ operation-failed collector-late spark-late certificate-ending key-ending quota-h
 README = Path(__file__).resolve().parents[3] / "controlplane" / "alerts" / "README.md"
 
 
-def test_there_is_a_rule_for_each_and_one_for_clusters_that_are_away():
-    assert set(BY_ID) == {*ASKED_FOR.split(), "cluster-away"}
+def test_there_is_a_rule_for_each_and_those_that_nobody_asked_for():
+    assert set(BY_ID) == {*ASKED_FOR.split(), "cluster-away", "objective-burning"}
     assert len(RULES) == len(BY_ID)
 
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.analytics.insights import (
+    burns,
     forecast,
     hot,
     objectives,
@@ -257,24 +258,28 @@ def test_objectives_equal_the_reference(world, seed):
         good = [k for k in near if k[1] is not None and k[1] <= 60]
         return len(bad) / (len(bad) + len(good)) / 0.1
 
-    for name, span_s in objectives.WINDOWS_S.items():
+    for name, span_s in burns.WINDOWS_S.items():
         assert row[f"burn_{name}"] == pytest.approx(spent(span_s))
-    assert row["budget_left"] == pytest.approx(1 - spent(objectives.BUDGET_S))
+    assert row["budget_left"] == pytest.approx(1 - spent(burns.BUDGET_S))
     assert row["good"] + row["bad"] + row["unknown"] == 1001
 
 
 @pytest.mark.parametrize(
-    ("burns", "word"),
+    ("rates", "word"),
     [
         ({"1h": 20, "5m": 20, "6h": 20, "30m": 20}, Verdict.FAST_BURN),
         ({"1h": 20, "5m": 1, "6h": 7, "30m": 7}, Verdict.SLOW_BURN),
-        ({"1h": 20, "5m": None, "6h": 5, "30m": 7}, Verdict.WITHIN),
+        ({"1h": 5, "5m": None, "6h": 5, "30m": 7}, Verdict.WITHIN),
+        ({"1h": 20, "5m": 1, "6h": 5, "30m": None}, Verdict.WITHIN),
+        ({"1h": 20, "5m": None, "6h": 5, "30m": 7}, Verdict.UNKNOWN),
+        ({"1h": 5, "5m": 5, "6h": None, "30m": 7}, Verdict.UNKNOWN),
+        ({"1h": None, "5m": 20, "6h": 7, "30m": 7}, Verdict.SLOW_BURN),
         ({"1h": None, "5m": None, "6h": None, "30m": None}, Verdict.UNKNOWN),
     ],
 )
-def test_two_windows_must_agree(burns, word):
-    assert objectives.verdict(burns) is word
-    assert objectives.burn(0, 0, 0.99) is None
+def test_two_windows_must_agree(rates, word):
+    assert burns.verdict(rates) is word
+    assert burns.burn(0, 0, 0.99) is None
 
 
 def test_unused_equals_the_reference(scene, world):

@@ -17,6 +17,7 @@ from controlplane.alerts.fact_types import BurnFact, BurnFacts, ClusterFacts
 from controlplane.alerts.facts_groups import STALE_S
 from controlplane.alerts.models import BurnCount
 from controlplane.analytics.insights.burning import burning, newest, targets_by_tenant
+from controlplane.analytics.insights.tallies import TooManyWindowsError
 from controlplane.analytics.insights.targets import Target
 from controlplane.clusters.models import Cluster
 
@@ -79,7 +80,7 @@ def _counted(
 ) -> BurnCount:
     try:
         rows, whole = burning(cluster_id, window[0], targets)
-    except OperationalError:
+    except (OperationalError, TooManyWindowsError):
         # What was counted before stands until it is too old; the next window is tried again.
         log.warning("the burns of %s could not be counted", cluster_id, exc_info=True)
         found = known or BurnCount(pk=cluster_id, sampled_ms=0)

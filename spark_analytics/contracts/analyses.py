@@ -111,7 +111,7 @@ USAGE: Final = Analysis(
 OBJECTIVES: Final = Analysis(
     id="lag-objectives",
     formula_version=3,
-    inputs=("group_lag",),
+    inputs=("group_lag", "group_rollup"),
     columns=(
         _GROUP,
         _TOPIC,

@@ -19,6 +19,7 @@ from controlplane.analytics.insights import (
 from controlplane.analytics.insights.burns import BUDGET_S
 from controlplane.analytics.insights.objective_services import targets_of
 from controlplane.analytics.insights.scene import DAY_MS, Row, Scene, scene_of
+from controlplane.analytics.insights.tallies import TooManyWindowsError
 from controlplane.analytics.insights.targets import SECONDS_DEFAULT, SHARE_DEFAULT, Target
 from controlplane.analytics.models import GoldGroupLag
 from controlplane.analytics.times import iso_ms
@@ -67,7 +68,7 @@ def answer(
 
     Raises:
         NotFound: the cluster or the topic is not there for this caller.
-        Invalid: the range is longer than 31 days.
+        Invalid: the range is longer than 31 days, or more would have to be read than is.
     """
     sees = _sight(tenant, scope, cluster_id, analysis, asked.get("topic"))
     from_ms, to_ms = asked.get("from_ms"), asked.get("to_ms")
@@ -136,7 +137,11 @@ def _objectives(scene: Scene, asked: Mapping[str, Any]) -> list[Row]:
             seconds=asked.get("seconds", SECONDS_DEFAULT), share=asked.get("share", SHARE_DEFAULT)
         )
         targets = [wanted]
-    return objectives.rows(scene.cluster_id, scene.to_ms, targets, group=asked.get("group"))
+    try:
+        return objectives.rows(scene.cluster_id, scene.to_ms, targets, group=asked.get("group"))
+    except TooManyWindowsError:
+        why = "Too much was late to be counted at once: ask for one group."
+        raise field_problem("/group", why) from None
 
 
 _FOUND: Mapping[str, Callable[[Scene, Mapping[str, Any]], list[Row]]] = {

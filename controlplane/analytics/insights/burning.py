@@ -11,6 +11,7 @@ from controlplane.analytics.insights import objectives
 from controlplane.analytics.insights.burns import PAIRS, agreed, burns_of
 from controlplane.analytics.insights.objective_services import target_of
 from controlplane.analytics.insights.scene import Row
+from controlplane.analytics.insights.tallies import TooManyWindowsError
 from controlplane.analytics.insights.targets import Target
 from controlplane.analytics.models import GoldGroupLag, LagObjective
 
@@ -68,10 +69,11 @@ def _with_budgets(
     pairs = {(row["group"], row["topic"]) for row in fastest if _speed(row) >= RATE_LEAST}
     if not pairs:
         return
-    whole: Mapping[tuple[str, str], Row] = {
-        (row["group"], row["topic"]): row
-        for row in objectives.rows(cluster_id, as_of_ms, targets, pairs=pairs)
-    }
+    try:
+        found = objectives.rows(cluster_id, as_of_ms, targets, only=pairs)
+    except TooManyWindowsError:
+        return
+    whole: Mapping[tuple[str, str], Row] = {(row["group"], row["topic"]): row for row in found}
     for row in fastest:
         known = whole.get((row["group"], row["topic"]))
         row["budget_left"] = known["budget_left"] if known is not None else None

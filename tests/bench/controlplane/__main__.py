@@ -1,7 +1,7 @@
 """`make bench-controlplane`: CPU seconds of a rebalance plan, beside what the planner replaced; and
 what clusters that never answer cost another tenant (`isolation`, `--only isolation`); and observed
-state at size (`observed`), rounds over the alert rules (`alerts`), and what the collector does with
-a sample (`collector`).
+state at size (`observed`), rounds over the alert rules (`alerts`), what the collector does with a sample
+(`collector`), and what saying how lag objectives burn costs (`objectives`).
 
 Ten of a hundred brokers are new and empty; sizes differ by orders of magnitude. Prints a table,
 saves JSON under build/bench. Only a wrong answer fails it: a second plan must be empty.
@@ -19,7 +19,7 @@ from pathlib import Path
 from controlplane.gateway.types import TP
 from controlplane.reassignments.planner.plan import rebalance
 from controlplane.reassignments.planner.types import Broker, Partition
-from tests.bench.controlplane import alerts, collector, isolation, observed
+from tests.bench.controlplane import alerts, collector, isolation, objectives, observed
 from tests.bench.controlplane.counted_spread import counted_spread
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -109,6 +109,7 @@ FIGURES: dict[str, Callable[[], object]] = {
     "observed": observed.report,
     "alerts": alerts.report,
     "collector": collector.report,
+    "objectives": objectives.report,
 }
 
 

@@ -14,6 +14,7 @@ from controlplane.alerts.conditions.types import (
     Verdict,
     named,
     span,
+    touches,
 )
 from controlplane.alerts.fact_types import ClusterFacts, SeriesFact
 from controlplane.alerts.overrides import Setting, Tuning
@@ -31,8 +32,6 @@ RISKS_OF_LOSS = frozenset({str(Risk.AT_RISK), str(Risk.LOSING)})
 OF_GROUPS = ("group-falling-behind", "group-stopped", "group-stalled", "group-losing-data")
 RULES = (*OF_GROUPS, "retention-headroom")
 TOPICS_SHOWN = 50
-TOUCHES_MAX = 100
-"""More are not listed, and then only who sees the whole cluster may read of it."""
 WORDS: Mapping[str, str] = {
     "group-falling-behind": "falls behind on",
     "group-stopped": "has stopped reading",
@@ -163,7 +162,7 @@ def _of_group(rule_id: str, cluster: ClusterFacts, group: str, rows: list[_Case]
         members=topics[:TOPICS_SHOWN],
         count=len(topics),
         unit="topics",
-        touches=(("group", group), *(("topic", topic) for topic in topics[:TOUCHES_MAX])),
+        touches=touches(("group", group), "topic", topics),
     )
 
 
@@ -179,7 +178,7 @@ def _of_topic(cluster: ClusterFacts, topic: str, rows: list[_Case]) -> Condition
         members=groups[:TOPICS_SHOWN],
         count=len(groups),
         unit="groups",
-        touches=(("topic", topic), *(("group", group) for group in groups[:TOUCHES_MAX])),
+        touches=touches(("topic", topic), "group", groups),
     )
 
 

@@ -5,7 +5,15 @@ Severity by harm: what is left of the budget decides, not how long the lag is.
 
 from dataclasses import dataclass
 
-from controlplane.alerts.conditions.types import Condition, Key, Unknown, Verdict, named, span
+from controlplane.alerts.conditions.types import (
+    Condition,
+    Key,
+    Unknown,
+    Verdict,
+    named,
+    span,
+    touches,
+)
 from controlplane.alerts.fact_types import BurnFact, ClusterFacts
 from controlplane.alerts.overrides import Setting, Tuning
 from controlplane.alerts.rules import Severity
@@ -13,8 +21,6 @@ from controlplane.analytics.insights.burns import BUDGET_S, agreed
 
 RULE = "objective-burning"
 TOPICS_SHOWN = 50
-TOUCHES_MAX = 100
-"""As of groups: of more, only who sees the whole cluster may read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def _of_group(cluster: ClusterFacts, group: str, rows: list[_Case]) -> Condition
         members=topics[:TOPICS_SHOWN],
         count=len(topics),
         unit="topics",
-        touches=(("group", group), *(("topic", topic) for topic in topics[:TOUCHES_MAX])),
+        touches=touches(("group", group), "topic", topics),
     )
 
 

@@ -1,6 +1,6 @@
 """What rules say of facts: what holds, and what nobody knows. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from controlplane.alerts.rules import Severity
@@ -9,6 +9,9 @@ Value = float | int | str | None
 MEMBERS_SHOWN = 50
 """Names of what is inside one alert; the count says how many there are."""
 SUMMARY_MAX = 300
+TOUCHES_MAX = 100
+"""More are not listed, and then only who sees the whole cluster may read of it."""
+WHOLE_CLUSTER = ("cluster", "")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -107,3 +110,9 @@ def span(seconds: float) -> str:
     if seconds < 2 * 86_400:
         return f"{seconds / 3600:.0f} h"
     return f"{seconds / 86_400:.0f} days"
+
+
+def touches(own: tuple[str, str], area: str, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Of what an alert is about, and of what else it names."""
+    found = (own, *((area, name) for name in names[:TOUCHES_MAX]))
+    return found if len(names) <= TOUCHES_MAX else (*found, WHOLE_CLUSTER)

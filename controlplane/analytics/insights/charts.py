@@ -24,7 +24,7 @@ from controlplane.analytics.models import (
 from controlplane.analytics.times import iso_ms
 from controlplane.common.grants import Scope
 from controlplane.tenants.models import Tenant
-from spark_analytics.contracts.gold import DAY_S, HOUR_S, ROLLUP_FORMULA_VERSION
+from spark_analytics.contracts.gold import DAY_S, HOUR_S, ROLLUP_FORMULA_VERSION, ROLLUP_KEEP_S
 from spark_analytics.contracts.rules import Rules
 
 MEASURE_DEFAULT = "lag_seconds"
@@ -36,6 +36,8 @@ NAMES_MAX = 5_000
 SPAN_DEFAULT_S = DAY_S
 WINDOWS_UP_TO_S = 2 * DAY_S
 HOURS_UP_TO_S = 60 * DAY_S
+ROWS_MAX = 3_000_000
+"""That one chart reads about: of what would be more a table of longer periods is read."""
 WINDOWS, HOURS, DAYS = SOURCES = ("windows", "hours", "days")
 
 
@@ -120,13 +122,22 @@ class Steps:
 
 
 def steps(
-    from_ms: int, to_ms: int, points: int, *, has_windows: bool, windows_since_ms: int
+    from_ms: int,
+    to_ms: int,
+    points: int,
+    *,
+    has_windows: bool,
+    windows_since_ms: int,
+    series: int = 1,
 ) -> Steps:
-    """The shortest that give no more than `points`; the range grows to whole steps."""
+    """The shortest that give no more than `points`, read from no more rows than a chart may of
+    `series`; the range grows to whole steps.
+    """
     span_s = max(1, -(-(to_ms - from_ms) // 1000))
-    if has_windows and span_s <= WINDOWS_UP_TO_S and from_ms >= windows_since_ms:
+    most_s = ROWS_MAX * Rules().window_s // max(1, series)
+    if has_windows and span_s <= min(WINDOWS_UP_TO_S, most_s) and from_ms >= windows_since_ms:
         source, period_s = WINDOWS, Rules().window_s
-    elif span_s <= HOURS_UP_TO_S:
+    elif span_s <= min(HOURS_UP_TO_S, ROWS_MAX * HOUR_S // max(1, series)):
         source, period_s = HOURS, HOUR_S
     else:
         source, period_s = DAYS, DAY_S
@@ -153,18 +164,18 @@ def answer(
     measure = MEASURES[asked["measure"]]
     sees = rollups.sight(tenant, scope, cluster_id, measure.series)
     newest = _newest(measure, cluster_id)
-    end_ms = asked.get("to_ms", 0 if newest is None else newest.sampled_ms + 1)
+    begin_ms, end_ms = _range(asked, newest)
+    names = rollups.SERIES[measure.series].names
+    mine = {name: asked[name] for name in names if name in asked}
     plan = steps(
-        asked.get("from_ms", end_ms - SPAN_DEFAULT_S * 1000),
+        begin_ms,
         end_ms,
         asked["points"],
         has_windows=measure.windows is not None,
         windows_since_ms=0 if newest is None else newest.ts_ms - conf().gold_keep_s * 1000,
+        series=0 if newest is None else _series_now(measure, newest, mine),
     )
-    rows, names = _rows(measure, cluster_id, plan), rollups.SERIES[measure.series].names
-    for name in names:
-        if name in asked:
-            rows = rows.filter(**{name: asked[name]})
+    rows = _rows(measure, cluster_id, plan).filter(**mine)
     chosen, whole = _highest(rows, measure, plan, names, sees)
     return {
         "measure": asked["measure"],
@@ -180,10 +191,29 @@ def answer(
     }
 
 
+def _range(asked: Mapping[str, Any], newest: Any) -> tuple[int, int]:
+    """What was asked for, as far as anything is kept or known: there are dates of no clock."""
+    last_ms = 0 if newest is None else newest.sampled_ms + 1
+    end_ms = min(asked.get("to_ms", last_ms), last_ms + DAY_S * 1000)
+    begin_ms = max(asked.get("from_ms", end_ms - SPAN_DEFAULT_S * 1000), 0)
+    begin_ms = max(begin_ms, last_ms - ROLLUP_KEEP_S * 1000 - DAY_S * 1000)
+    return min(begin_ms, end_ms), end_ms
+
+
 def _newest(measure: Measure, cluster_id: str) -> Any:
     model = measure.rollup if measure.windows is None else measure.windows
     found = model._default_manager.filter(cluster_id=cluster_id)  # noqa: SLF001 - Django's documented name
     return found.order_by("-ts_ms").first()
+
+
+def _series_now(measure: Measure, newest: Any, mine: Mapping[str, str]) -> int:
+    """How many there are of in the newest window or period, to reckon with."""
+    found = type(newest)._default_manager.filter(  # noqa: SLF001 - Django's documented name
+        cluster_id=newest.cluster_id, ts_ms=newest.ts_ms, **mine
+    )
+    period = {} if measure.windows is not None else {"period_s": newest.period_s}
+    count: int = found.filter(**period).count()
+    return count
 
 
 def _rows(measure: Measure, cluster_id: str, plan: Steps) -> Any:

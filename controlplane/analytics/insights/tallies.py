@@ -105,7 +105,7 @@ def tallies(found: Reading, seconds: float, names: Collection[str], series: int)
     """
     late = Q(lag_seconds_max__gt=seconds) | Q(lag_seconds_at_least_max__gt=seconds)
     rolled = _rollups(found).filter(group__in=names)
-    by_hand = sum(end - begin for begin, end in found.ranges) // WINDOW_MS * series
+    by_hand = sum(-(-(end - begin) // WINDOW_MS) for begin, end in found.ranges) * series
     if by_hand + rolled.filter(late).count() * WINDOWS > WINDOWS_MAX:
         raise TooManyWindowsError
     counted: Counted = defaultdict(Tally)

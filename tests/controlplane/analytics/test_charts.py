@@ -124,3 +124,29 @@ def test_another_tenant_s_cluster_has_no_chart(world):
     where = f"/api/v1/clusters/{other.id}/analytics/chart"
     answer = client_for(world.tenant).get(where, {"measure": "lag_records"})
     assert answer.status_code == 404
+
+
+def test_a_chart_of_many_series_reads_longer_periods_and_no_more_rows_than_it_may(
+    world, monkeypatch
+):
+    for group in ("a", "b", "c"):
+        for at in (0, 1):
+            row = gold.lag_row(world.cluster.id, gold.T0_MS + at * WINDOW_MS, group=group)
+            GoldGroupLag.objects.create(**row, run_id="r")
+    day = DAY_S * 1000 // WINDOW_MS
+    monkeypatch.setattr(charts, "ROWS_MAX", 3 * day)
+    assert get(world).json()["source"] == "windows"
+    monkeypatch.setattr(charts, "ROWS_MAX", 3 * day - 1)
+    assert get(world).json()["source"] == "hours"
+    assert get(world, group="a").json()["source"] == "windows", "one series is not many"
+    monkeypatch.setattr(charts, "ROWS_MAX", 3 * 24 - 1)
+    assert get(world).json()["source"] == "days"
+
+
+@given(st.integers(1, 10**7), st.integers(1, 60 * DAY_S))
+def test_what_a_chart_reads_has_a_bound_whatever_is_asked(series, span_s):
+    plan = charts.steps(
+        2**41, 2**41 + span_s * 1000, 300, has_windows=True, windows_since_ms=0, series=series
+    )
+    if plan.source != charts.DAYS:
+        assert series * span_s / plan.period_s <= charts.ROWS_MAX

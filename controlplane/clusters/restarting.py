@@ -17,8 +17,9 @@ from controlplane.clusters.operations_base import ClusterOperationKind, cluster_
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.readings import Gap
+from controlplane.gateway.readings import AWAY, Gap
 from controlplane.gateway.types import PartitionDescription, TopicDescription
 from controlplane.operations.blast_radius import Extent, listed
 from controlplane.operations.models import Plan
@@ -209,13 +210,24 @@ def _stake_of(gateway: ClusterGateway, broker_id: int) -> Stake:
         for topic in gateway.list_topics()
         if any(broker_id in part.replicas for part in topic.partitions)
     ]
-    configs = gateway.topic_configs([topic.name for topic in topics], [MIN_ISR]) if topics else {}
+    return stake(broker_id, topics, _least_in_sync(gateway, [topic.name for topic in topics]))
+
+
+def _least_in_sync(gateway: ClusterGateway, names: list[str]) -> dict[str, int | None]:
+    """By topic; nothing where nobody said it: the one that was asked may be the one that hangs,
+    and is to be restarted for that.
+    """
+    try:
+        configs = gateway.topic_configs(names, [MIN_ISR]) if names else {}
+    except GatewayError as error:
+        if error.code not in AWAY:
+            raise
+        return {}
     values = {
         name: next((row.value for row in rows if row.name == MIN_ISR), None)
         for name, rows in configs.items()
     }
-    least = {name: int(value) if value else None for name, value in values.items()}
-    return stake(broker_id, topics, least)
+    return {name: int(value) if value else None for name, value in values.items()}
 
 
 def _extents(found: Stake) -> list[Extent]:

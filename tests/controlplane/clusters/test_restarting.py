@@ -7,6 +7,7 @@ from controlplane.clusters.models import REGISTERED, Broker, Cluster
 from controlplane.clusters.restarting import behind, stake
 from controlplane.clusters.services import restart_broker
 from controlplane.common.problems import Conflict, NotFound
+from controlplane.gateway.errors import TIMED_OUT, GatewayError
 from controlplane.gateway.types import PartitionDescription, TopicDescription
 from tests.controlplane.kind_plans import add_broker
 from tests.controlplane.support import drive, step
@@ -117,6 +118,20 @@ def test_a_plan_says_what_is_not_served_meanwhile(brokers):
     (offline, unwritable) = plan.impact["blast_radius"]
     assert (offline["names"], unwritable["names"]) == (["alone"], [])
     assert warned(brokers.plan("broker.restart", broker=1)) == []
+
+
+def test_one_that_hangs_keeps_nobody_from_planning_its_restart(brokers):
+    """The question about settings goes to any broker: it may be this one."""
+    brokers.gateway.add_topic("orders", partitions=2, rf=3)
+    brokers.gateway.fail_next("topic_configs", GatewayError(TIMED_OUT, "no answer in 10 s"))
+    plan = brokers.plan("broker.restart", broker=2)
+    (offline, unwritable) = plan.impact["blast_radius"]
+    assert (offline["names"], unwritable["names"]) == ([], [])
+    assert MIN_ISR in str(unwritable), "it says what is not known"
+    brokers.gateway.fail_next("topic_configs", GatewayError("TOPIC_AUTHORIZATION_FAILED"))
+    with pytest.raises(GatewayError):
+        brokers.plan("broker.restart", broker=2)
+    assert drive(brokers.start(plan)).state == "succeeded"
 
 
 def test_below_min_isr_is_said(brokers):

@@ -43,7 +43,11 @@ BAD_RISKS = tuple(str(each) for each in (Risk.WATCH, Risk.AT_RISK, Risk.LOSING))
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`groups` is null when they were not judged lately, and then `because` says why."""
+    """`groups` is null when they were not judged lately, and then `because` says why.
+
+    `judged_at` is of when Spark's newest results are: what the collector says meanwhile does not
+    make them newer.
+    """
 
     groups: GroupFacts | None
     judged_at: datetime | None
@@ -88,6 +92,7 @@ def _judged(cluster_id: str, wanted: frozenset[str], now: datetime, live_ms: int
         # One sample is one instant: what is older was not in it.
         live = group_verdicts([cluster_id]).filter(sampled_ms=live_ms)
     window_ms, gold_ms = newest if newest is not None else (0, 0)
+    judged_at = datetime.fromtimestamp(gold_ms / 1000, UTC) if gold_ms else None
     if gold_ms < (now.timestamp() - STALE_S) * 1000 and live_ms is not None:
         window_ms = 0
     sampled_ms = max(gold_ms, live_ms or 0)
@@ -95,8 +100,8 @@ def _judged(cluster_id: str, wanted: frozenset[str], now: datetime, live_ms: int
         return Judged(None, None, "its groups have not been judged yet")
     as_of = datetime.fromtimestamp(sampled_ms / 1000, UTC)
     if (now - as_of).total_seconds() > STALE_S:
-        return Judged(None, as_of, "its groups were not judged lately")
-    return Judged(_groups(cluster_id, window_ms, as_of, wanted, live), as_of)
+        return Judged(None, judged_at, "its groups were not judged lately")
+    return Judged(_groups(cluster_id, window_ms, as_of, wanted, live), judged_at)
 
 
 def _groups(

@@ -11,8 +11,14 @@ from django.db.models import Count, Exists, OuterRef, Q
 from controlplane.alerts.fact_types import KeyFact, LimitFact, OperationFact
 from controlplane.clusters.models import MANAGED, Broker, Cluster
 from controlplane.operations.models import Operation, Plan, Step
-from controlplane.operations.states import ACTIVE_STATES, FAILED, PLAN_OPEN, STEP_RUNNING
-from controlplane.tenants.models import ApiKey
+from controlplane.operations.states import (
+    ACTIVE_STATES,
+    FAILED,
+    PLAN_OPEN,
+    STEP_RUNNING,
+    SUCCEEDED,
+)
+from controlplane.tenants.selectors import ending_keys
 
 FAILED_WITHIN = timedelta(days=30)
 """Failed operations of longer ago are in no alert, whatever an override says."""
@@ -69,8 +75,18 @@ def _operations(found: Others, now: datetime) -> None:
     failed = Q(state=FAILED, finished_at__gte=now - FAILED_WITHIN)
     # Of long ago only those that have left something behind.
     failed &= Q(finished_at__gte=now - SHORTLY) | ~Q(remains=[])
+    # Nothing is left, and the same has been done since: that was the mending.
+    since = Operation.objects.filter(
+        tenant_id=OuterRef("tenant_id"),
+        kind=OuterRef("kind"),
+        cluster_id=OuterRef("cluster_id"),
+        resource=OuterRef("resource"),
+        state=SUCCEEDED,
+        created_at__gt=OuterRef("finished_at"),
+    )
     rows = list(
         Operation.objects.filter(Q(state__in=ACTIVE_STATES) | failed)
+        .exclude(Exists(since), state=FAILED, remains=[])
         .defer("memo")
         .order_by("-pk")[:OPERATIONS_MAX]
     )
@@ -102,15 +118,7 @@ def _operations(found: Others, now: datetime) -> None:
 
 
 def _keys(found: Others, now: datetime) -> None:
-    successors = ApiKey.objects.filter(replaces=OuterRef("pk"), revoked_at=None)
-    rows = ApiKey.objects.filter(
-        ~Exists(successors),
-        revoked_at=None,
-        expires_at__gt=now,
-        service_account__disabled_at=None,
-    )
-    for tenant_id, name, made_at, ends_at in rows.values_list(
-        "tenant_id", "name", "created_at", "expires_at"
-    ):
+    columns = ("tenant_id", "name", "created_at", "expires_at")
+    for tenant_id, name, made_at, ends_at in ending_keys(now).values_list(*columns):
         if ends_at is not None:
             found.keys[tenant_id].append(KeyFact(name=name, made_at=made_at, ends_at=ends_at))

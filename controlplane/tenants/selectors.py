@@ -1,9 +1,10 @@
 """Reads: who I am, my tenants, a tenant's keys."""
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from controlplane.common.etags import with_tag
 from controlplane.common.grants import OWNER
@@ -62,6 +63,17 @@ def me(access: AccessContext, user: Any) -> dict[str, Any]:
 
 def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(tenant=tenant).select_related("service_account")
+
+
+def ending_keys(now: datetime) -> QuerySet[ApiKey]:
+    """Of all tenants: keys that open something and have an end, and that nothing has replaced."""
+    successors = ApiKey.objects.filter(replaces=OuterRef("pk"), revoked_at=None)
+    return ApiKey.objects.filter(
+        ~Exists(successors),
+        revoked_at=None,
+        expires_at__gt=now,
+        service_account__disabled_at=None,
+    )
 
 
 def api_key_row(tenant: Tenant, key_id: str, *, locked: bool = False) -> ApiKey:

@@ -241,7 +241,16 @@ def test_the_collector_s_verdict_counts_before_a_run_has_come(world):
     found = cluster_of(world)
     (series,) = found.groups.series
     assert (series.status, series.risk, series.first_loss_in_s) == ("STOPPED", "AT_RISK", 50.0)
-    assert (timezone.now() - found.judged_at).total_seconds() < 10
+    assert (timezone.now() - found.groups.as_of).total_seconds() < 10
+    assert found.judged_at is None, "Spark has said nothing yet, and is late by that"
+
+
+def test_what_the_collector_says_makes_spark_s_results_no_newer(world, gold):
+    gold(ts_ms=gold.at - 1_800_000)
+    verdict(world, ago_s=3)
+    found = cluster_of(world)
+    assert (timezone.now() - found.groups.as_of).total_seconds() < 10
+    assert (timezone.now() - found.judged_at).total_seconds() > 1_700
 
 
 def test_the_newer_judgement_of_a_group_counts(world, gold):
@@ -286,6 +295,26 @@ def test_operations_under_way_and_failed(world):
         finished_at=timezone.now() - timedelta(days=2), remains=[]
     )
     assert failed.pk not in {each.id for each in read(world).operations}
+
+
+def test_what_has_been_done_since_has_not_failed_any_more(world):
+    failed = world.run("topic.create", name="two")
+    rows = Operation.objects.filter(pk=failed.pk)
+
+    def shown():
+        return failed.pk in {each.id for each in read(world).operations}
+
+    ago = timezone.now() - timedelta(minutes=5)
+    rows.update(state="failed", finished_at=ago, created_at=ago, remains=[])
+    world.gateway.delete_topic("two")
+    world.run("topic.create", name="three")
+    assert shown(), "that was another one"
+    assert world.run("topic.create", name="two").state == "succeeded"
+    assert not shown()
+    rows.update(remains=["a limit"])
+    assert shown(), "what it has left is there still"
+    rows.update(remains=[], finished_at=timezone.now() + timedelta(minutes=1))
+    assert shown(), "it failed after that"
 
 
 def test_keys_that_end(world):

@@ -1,8 +1,15 @@
 """What is known of a tenant when its rules are asked; null is not known, never 0. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+
+Points = tuple[tuple[datetime, int], ...]
+
+
+def points_of(pairs: Iterable[tuple[str, int]]) -> Points:
+    """As a `BrokerTrack` keeps them."""
+    return tuple((datetime.fromisoformat(at), number) for at, number in pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +27,8 @@ class BrokerFact:
     size_bytes: int | None = None
     disk_total_bytes: int | None = None
     disk_usable_bytes: int | None = None
-    sizes: tuple[tuple[datetime, int], ...] = ()
-    starts: tuple[tuple[datetime, int], ...] = ()
+    sizes: Points = ()
+    starts: Points = ()
 
 
 @dataclass(frozen=True, slots=True)

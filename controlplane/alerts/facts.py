@@ -9,7 +9,13 @@ from typing import Any
 from django.conf import settings
 
 from controlplane.alerts import facts_burns, facts_groups, facts_tenant
-from controlplane.alerts.fact_types import BrokerFact, ClusterFacts, TenantFacts, Trouble
+from controlplane.alerts.fact_types import (
+    BrokerFact,
+    ClusterFacts,
+    TenantFacts,
+    Trouble,
+    points_of,
+)
 from controlplane.alerts.models import BrokerTrack
 from controlplane.analytics.models import CollectorState
 from controlplane.clusters.hosts import BrokerKey, HostsUnavailableError, Observed, hosts
@@ -199,15 +205,11 @@ def _brokers(cluster_id: str, rows: _Rows) -> tuple[BrokerFact, ...]:
                 size_bytes=row.get("size_bytes"),
                 disk_total_bytes=row.get("disk_total_bytes"),
                 disk_usable_bytes=row.get("disk_usable_bytes"),
-                sizes=_points(track.sizes) if track is not None else (),
-                starts=_points(track.starts) if track is not None else (),
+                sizes=points_of(track.sizes) if track is not None else (),
+                starts=points_of(track.starts) if track is not None else (),
             )
         )
     return tuple(found)
-
-
-def _points(pairs: Iterable[tuple[str, int]]) -> tuple[tuple[datetime, int], ...]:
-    return tuple((datetime.fromisoformat(at), number) for at, number in pairs)
 
 
 # -- partitions -----------------------------------------------------------------------------

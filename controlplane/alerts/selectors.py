@@ -8,7 +8,15 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from controlplane.alerts.models import Alert, AlertOverride, AlertTransition, Silence
+from controlplane.alerts.conditions.brokers import started
+from controlplane.alerts.fact_types import points_of
+from controlplane.alerts.models import (
+    Alert,
+    AlertOverride,
+    AlertTransition,
+    BrokerTrack,
+    Silence,
+)
 from controlplane.alerts.overrides import Match, Resource, Tuning, Tweak
 from controlplane.alerts.rules import BY_ID, RULES, Rule, Severity
 from controlplane.alerts.silencing import Mute
@@ -20,6 +28,7 @@ from controlplane.common.times import iso
 from controlplane.tenants.models import Tenant
 
 HISTORY_SHOWN = 200
+RESTARTING = "broker-restarting"
 OBSERVED = (
     *("summary", "values", "members", "member_count", "consequences"),
     *("unknown", "clearing", "silenced_by"),
@@ -222,6 +231,19 @@ def tunings_by_tenant() -> dict[str, Tuning]:
     for row in AlertOverride.objects.filter(rule__in=BY_ID):
         found[row.tenant_id].append(tweak_of(row))
     return {tenant_id: Tuning(tweaks) for tenant_id, tweaks in found.items()}
+
+
+def starts_lately(tenant: Tenant, cluster_id: str, now: datetime) -> tuple[float, dict[int, int]]:
+    """(seconds in which the rule counts starts of brokers, how many each had in them)."""
+    rows = AlertOverride.objects.filter(tenant=tenant, rule=RESTARTING)
+    setting = Tuning(map(tweak_of, rows)).of(RESTARTING, cluster_id)
+    tracks = BrokerTrack.objects.filter(cluster_id=cluster_id).values_list("broker_id", "starts")
+    starts = {
+        broker_id: started(points, setting, now)
+        for broker_id, rows in tracks
+        if (points := points_of(rows))
+    }
+    return setting.number("within_s"), starts
 
 
 # -- silences -----------------------------------------------------------------------------------

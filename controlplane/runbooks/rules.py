@@ -162,23 +162,31 @@ def disks(spaces: Sequence[LogDirSpace], gaps: Sequence[str], as_of: datetime) -
     return finding(True, f"At least {least:.0%} is free on every disk.", as_of, **numbers)
 
 
-def restarts(rows: Sequence[Row]) -> Finding:
-    """Rows of a cluster's brokers as the agents see them."""
+def restarts(rows: Sequence[Row], starts: Mapping[int, int], within_s: float) -> Finding:
+    """Rows of a cluster's brokers as the agents see them.
+
+    Args:
+        rows: of all brokers.
+        starts: how often each was started again within `within_s`, of those whose starts have
+            been noted. Of another all count that its agent knows of.
+        within_s: starts of longer ago say nothing of now.
+    """
     if not rows or all(row["observed_state"] == "registered" for row in rows):
         return unread("This service does not run the cluster's brokers: nobody counts restarts.")
-    many = [f"{row['id']} ({row['restarts']})" for row in rows if row["restarts"] >= RESTARTS_MANY]
+    lately = {row["id"]: starts.get(row["id"], row["restarts"]) for row in rows}
+    many = [f"{broker} ({count})" for broker, count in lately.items() if count >= RESTARTS_MANY]
     silent = [row["id"] for row in rows if row["observed_state"] == "unknown"]
     total = sum(row["restarts"] for row in rows)
+    within = lasting(round(within_s * 1000))
     said = "; ".join(f"{row['id']}: {row['message']}" for row in rows if row["message"])
     if many:
-        text = f"Started again since their agent began: {_named(many)}. {said}".strip()
-        return finding(False, text, None, restarts=total)
+        text = f"Started again within {within}: {_named(many)}. {said}".strip()
+        return finding(False, text, None, restarts=total, lately=max(lately.values()))
     if silent:
         text = f"The agents say nothing of {_named(silent)}. {said}".strip()
         return finding(None, text, None, restarts=total)
-    return finding(
-        True, f"No broker was started again {RESTARTS_MANY} times.", None, restarts=total
-    )
+    text = f"No broker was started again {RESTARTS_MANY} times within {within}."
+    return finding(True, text, None, restarts=total, lately=max(lately.values()))
 
 
 def certificate(ends_at: datetime | None, now: datetime) -> Finding:

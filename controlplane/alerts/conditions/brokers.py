@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from controlplane.alerts.conditions.types import MEMBERS_SHOWN, Condition, Key, Verdict, named, span
-from controlplane.alerts.fact_types import BrokerFact, ClusterFacts
+from controlplane.alerts.fact_types import BrokerFact, ClusterFacts, Points
 from controlplane.alerts.overrides import Setting, Tuning
 from controlplane.alerts.rules import BY_ID, Severity
 
@@ -93,7 +93,7 @@ def _restarting(found: Verdict, cluster: ClusterFacts, tuning: Tuning, now: date
     starts = {
         broker.id: count
         for broker in cluster.brokers
-        if (count := started(broker, setting, now)) >= setting.number("restarts")
+        if (count := started(broker.starts, setting, now)) >= setting.number("restarts")
     }
     if not starts:
         return
@@ -115,12 +115,12 @@ def _restarting(found: Verdict, cluster: ClusterFacts, tuning: Tuning, now: date
     )
 
 
-def started(broker: BrokerFact, setting: Setting, now: datetime) -> int:
-    """Starts by its agent within the rule's time, as far as they were seen."""
-    if not broker.starts:
+def started(starts: Points, setting: Setting, now: datetime) -> int:
+    """Starts of a broker by its agent within the rule's time, as far as they were seen."""
+    if not starts:
         return 0
     begin = now - timedelta(seconds=setting.number("within_s"))
-    before = [count for at, count in broker.starts if at < begin]
-    first = before[-1] if before else broker.starts[0][1]
+    before = [count for at, count in starts if at < begin]
+    first = before[-1] if before else starts[0][1]
     # An agent that was started anew counts from 0 again.
-    return max(0, broker.starts[-1][1] - first)
+    return max(0, starts[-1][1] - first)

@@ -6,6 +6,7 @@ from functools import partial
 
 from django.utils import timezone
 
+from controlplane.alerts.selectors import starts_lately
 from controlplane.clusters.models import Broker
 from controlplane.clusters.selectors import cluster_get, host_rows, seen_gateway
 from controlplane.gateway.readings import ClusterReader, Gap
@@ -108,8 +109,11 @@ def broker(asked: Asked) -> Finding:
 
 
 def restarts(asked: Asked) -> Finding:
-    found = cluster_get(asked.tenant, asked.scope, asked.cluster().pk)
-    return rules.restarts(found["brokers"])
+    """Starts of the time that the alert counts them in, by what its evaluator has noted."""
+    cluster_id = asked.cluster().pk
+    found = cluster_get(asked.tenant, asked.scope, cluster_id)
+    within_s, starts = starts_lately(asked.tenant, cluster_id, timezone.now())
+    return rules.restarts(found["brokers"], starts, within_s)
 
 
 def certificate(asked: Asked) -> Finding:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from controlplane.access.selectors import overlap_list
 from controlplane.analytics import selectors as analytics
 from controlplane.analytics.conf import conf
-from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.models import MANAGED, Broker, Cluster
 from controlplane.common.problems import Forbidden
 from controlplane.operations.models import Plan
 from controlplane.operations.selectors import operation_get, operation_list
@@ -16,7 +16,7 @@ from controlplane.operations.states import PLAN_OPEN, SUCCEEDED
 from controlplane.runbooks import rules
 from controlplane.runbooks.checks.base import Asked, Check
 from controlplane.runbooks.rules import Finding
-from controlplane.tenants.models import ApiKey
+from controlplane.tenants.selectors import ending_keys
 from controlplane.topics.models import OPEN_STATES
 from controlplane.topics.selectors import lease_list
 
@@ -57,7 +57,7 @@ def operations(asked: Asked) -> Finding:
 def keys(asked: Asked) -> Finding:
     _require_all(asked, "Keys")
     now = timezone.now()
-    rows = ApiKey.objects.filter(tenant=asked.tenant, revoked_at=None, expires_at__gt=now)
+    rows = ending_keys(now).filter(tenant=asked.tenant)
     return rules.keys({key.name: key.expires_at for key in rows if key.expires_at}, now)
 
 
@@ -65,12 +65,14 @@ def limits(asked: Asked) -> Finding:
     _require_all(asked, "The limits of a tenant")
     tenant, now = asked.tenant, timezone.now()
     clusters = Cluster.objects.filter(tenant=tenant, deleted_at=None).count()
-    brokers = Broker.objects.filter(cluster__tenant=tenant).count()
+    placed = Broker.objects.filter(
+        cluster__tenant=tenant, cluster__kind=MANAGED, cluster__deleted_at=None
+    )
     plans = Plan.objects.filter(tenant=tenant, state=PLAN_OPEN, expires_at__gt=now).count()
     return rules.limits(
         {
             "clusters": (clusters, settings.CLUSTERS_PER_TENANT),
-            "brokers": (brokers, settings.BROKERS_PER_TENANT),
+            "brokers": (placed.count(), settings.BROKERS_PER_TENANT),
             "open_plans": (plans, settings.PLANS_OPEN_MAX),
         },
         now,

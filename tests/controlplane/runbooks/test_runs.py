@@ -5,7 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from controlplane.administration.services.keys import api_key_rotate
 from controlplane.audit.models import AuditEvent
+from controlplane.audit.services import SYSTEM
+from controlplane.clusters.models import Broker, Cluster
 from controlplane.common.grants import scope_of
 from controlplane.common.transitions import IllegalTransitionError
 from controlplane.gateway.errors import unreachable
@@ -16,6 +19,7 @@ from controlplane.runbooks.catalogue import catalogue
 from controlplane.runbooks.models import ABANDONED, OPEN, RUN_MOVES, RunbookEntry, RunbookRun
 from controlplane.runbooks.services import ENTRIES_MAX, KEPT, OPEN_FOR, runs_tidy
 from controlplane.tenants.models import Membership
+from controlplane.tenants.services import api_key_create, api_key_revoke
 from controlplane.topics.models import RetentionLease
 from controlplane.topics.retention import restore_due
 from tests.controlplane.support import client_for, cluster_make, drive, observed, tenant_make
@@ -181,6 +185,38 @@ def test_a_broker_that_is_gone_and_a_disk_that_fills_are_bad(orders, owner):
     assert (found["outcome"], found["numbers"]["missing"]) == ("bad", 1)
     run = begun(owner, orders, "disk-full")
     assert "broker 2" in check(owner, run, "disk-usage")["text"]
+
+
+def test_a_key_that_was_rotated_ends_and_is_no_trouble(orders, owner):
+    soon = timezone.now() + timedelta(days=2)
+    made = {"tenant": orders.tenant, "name": "pipeline", "scope": "read", "actor": SYSTEM}
+    old, _ = api_key_create(**made, expires_at=soon)
+    run = begun(owner, orders, "key-ending")
+    found = check(owner, run, "key-ends")
+    assert (found["outcome"], "pipeline on" in found["text"]) == ("bad", True)
+    rotate = {"tenant": orders.tenant, "key_id": old.pk, "actor": SYSTEM, "overlap_s": 3600}
+    later = timezone.now() + timedelta(days=90)
+    new, _, _ = api_key_rotate(**rotate, expires_at=later)
+    assert check(owner, run, "key-ends")["outcome"] == "ok"
+    api_key_revoke(tenant=orders.tenant, key_id=new.pk, actor=SYSTEM)
+    assert check(owner, run, "key-ends")["outcome"] == "bad", "nothing replaces it any more"
+
+
+def test_brokers_of_a_cluster_that_is_gone_are_nobody_s_share(orders, owner, settings):
+    settings.BROKERS_PER_TENANT = 1
+    gone = cluster_make(orders.tenant, "gone")
+    for number in (1, 2):
+        Broker.objects.create(
+            cluster=gone,
+            broker_id=number,
+            host_id="h",
+            client_port=number,
+            internal_port=100 + number,
+        )
+    run = begun(owner, orders, "quota-hit")
+    before = check(owner, run, "tenant-limits")["numbers"]["brokers"]
+    Cluster.objects.filter(pk=gone.pk).update(deleted_at=timezone.now())
+    assert check(owner, run, "tenant-limits")["numbers"]["brokers"] == before - 2
 
 
 # -- refusals

@@ -56,11 +56,14 @@ class Section:
     Attributes:
         as_of: null: it never was.
         reason: why what is shown may be old or not all of it; empty: all was read.
+        old_because: why rows may be others by now; empty: the last pass read them, though perhaps
+            not every number of them.
     """
 
     as_of: datetime | None = None
     tried_at: datetime | None = None
     reason: str = ""
+    old_because: str = ""
     code: str = ""
     retriable: bool = True
 
@@ -80,12 +83,14 @@ def section_of(observed: ObservedCluster | None, name: str, reader: Reader) -> S
     if observed is None or kept is None:
         return Section()
     reason = kept["reason"] if reader.sees_whole else _reason_for_a_part(kept)
-    if not reason and rules.is_overdue(timezone.now(), observed.due_at, _interval_s()):
-        reason = NOBODY_LOOKS
+    old_because = reason if kept["code"] or kept["missing"] else ""
+    if rules.is_overdue(timezone.now(), observed.due_at, _interval_s()):
+        reason, old_because = reason or NOBODY_LOOKS, old_because or NOBODY_LOOKS
     return Section(
         as_of=_moment(kept["as_of"]),
         tried_at=_moment(kept["tried_at"]),
         reason=reason,
+        old_because=old_because,
         code=kept["code"],
         retriable=kept["retriable"],
     )

@@ -46,7 +46,7 @@ def health(asked: Asked) -> Finding:
 def brokers(asked: Asked) -> Finding:
     reader = asked.reader()
     at = section(reader, BROKERS)
-    return rules.brokers([row.row for row in rows_of(reader, BROKERS)], at.as_of, at.reason)
+    return rules.brokers([row.row for row in rows_of(reader, BROKERS)], at.as_of, at.old_because)
 
 
 def controller(asked: Asked) -> Finding:
@@ -59,7 +59,7 @@ def controller(asked: Asked) -> Finding:
 def partitions(asked: Asked, *, what: str) -> Finding:
     reader = asked.reader()
     at = section(reader, TOPICS)
-    return rules.partitions(summary(reader), what, at.as_of, at.reason)
+    return rules.partitions(summary(reader), what, at.as_of, at.old_because)
 
 
 def under_min_isr(asked: Asked) -> Finding:
@@ -76,7 +76,7 @@ def under_min_isr(asked: Asked) -> Finding:
             for part in partition_rows(detail):
                 yield key, part["partition"], len(part["isr"]), least
 
-    return rules.under_min_isr(rows(), at.as_of, at.reason)
+    return rules.under_min_isr(rows(), at.as_of, at.old_because)
 
 
 def disks(asked: Asked) -> Finding:
@@ -105,7 +105,7 @@ def broker(asked: Asked) -> Finding:
     found = row_of(reader, BROKERS, f"{int(asked['broker']):010d}")
     if found is None:
         return rules.unread(f"Nobody knows a broker {asked['broker']}.", at.as_of)
-    return rules.brokers([found.row], at.as_of, at.reason)
+    return rules.brokers([found.row], at.as_of, at.old_because)
 
 
 def restarts(asked: Asked) -> Finding:

@@ -11,8 +11,9 @@ from controlplane.audit.services import SYSTEM
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.common.grants import scope_of
 from controlplane.common.transitions import IllegalTransitionError
-from controlplane.gateway.errors import unreachable
+from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import TP
+from controlplane.observed.models import ObservedCluster
 from controlplane.operations.models import Operation, Plan
 from controlplane.runbooks import services
 from controlplane.runbooks.catalogue import catalogue
@@ -174,6 +175,21 @@ def test_what_cannot_be_read_is_unknown_and_never_ok(orders, owner):
     assert check(owner, run, "group-lag")["outcome"] == "unknown"
     orders.gateway.fail_next("log_dir_space", unreachable("away"))
     assert check(owner, run, "disk-usage")["outcome"] == "unknown"
+
+
+def test_a_number_that_a_broker_does_not_say_makes_the_others_no_older(orders, owner):
+    """A broker with a failed directory says nothing of its disks; it is in the cluster."""
+    orders.gateway.fail_next("log_dirs", *[GatewayError("KAFKA_STORAGE_ERROR")] * 9)
+    observed(orders)
+    run = begun(owner, orders, "partitions-unavailable")
+    (sections,) = ObservedCluster.objects.values_list("sections", flat=True)
+    assert "KAFKA_STORAGE_ERROR" in sections["brokers"]["reason"], "it says what is not known"
+    for name in ("brokers-alive", "partitions-offline"):
+        assert check(owner, run, name)["outcome"] == "ok", name
+    orders.gateway.offline = True
+    observed(orders)
+    for name in ("brokers-alive", "partitions-offline"):
+        assert check(owner, run, name)["outcome"] == "unknown", name
 
 
 def test_a_broker_that_is_gone_and_a_disk_that_fills_are_bad(orders, owner):

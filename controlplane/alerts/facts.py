@@ -113,7 +113,7 @@ def _rows(ids: list[str]) -> _Rows:
         try:
             rows.reports = hosts().observed(keys)
         except HostsUnavailableError as error:
-            rows.zookeeper = str(error)[:REASON_MAX] or "no answer"
+            rows.zookeeper = reason(str(error)) or "no answer"
     return rows
 
 
@@ -157,7 +157,7 @@ def _cluster(cluster: Cluster, rows: _Rows, now: datetime) -> ClusterFacts:
             if broker.certificate_ends_at is not None
         ),
         sampled_at=collector.last_sample_at if collector is not None else None,
-        sample_error=collector.last_error[:REASON_MAX] if collector is not None else "",
+        sample_error=reason(collector.last_error) if collector is not None else "",
     )
 
 
@@ -169,12 +169,19 @@ def _away(observed: ObservedCluster | None, now: datetime) -> tuple[str, bool]:
         return "nobody has looked at it for a while", False
     if observed.health == UNREACHABLE:
         said = next((reason["text"] for reason in observed.reasons), "")
-        return said[:REASON_MAX].rstrip(".") or "it does not answer", True
+        return reason(said) or "it does not answer", True
     if _as_of(observed, BROKERS) is None:
         return "it has not been observed yet", False
     if not _is_read(observed, BROKERS):
         return "its brokers could not be read", True
     return "", False
+
+
+def reason(said: str) -> str:
+    """As a part of a sentence: without its full stop, and where it is long without its end."""
+    if len(said) <= REASON_MAX:
+        return said.rstrip(".")
+    return said[:REASON_MAX].rpartition(" ")[0] + " …"
 
 
 def _as_of(observed: ObservedCluster | None, section: str) -> datetime | None:

@@ -344,6 +344,13 @@ def test_the_collectors_word(world):
     assert (found.sampled_at, found.sample_error) == (at, "refused")
 
 
+def test_a_reason_is_a_part_of_a_sentence():
+    assert facts.reason("No answer.") == "No answer"
+    long = facts.reason("It is asked again in 3 s. " * 20)
+    assert len(long) <= facts.REASON_MAX + 2
+    assert long.endswith((" It …", " s. …", " in …", " again …", " asked …", " is …", " 3 …"))
+
+
 def test_clusters_that_are_not_up_are_not_watched(world):
     Cluster.objects.update(phase="CREATING")
     assert read(world).clusters == ()

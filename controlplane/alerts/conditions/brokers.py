@@ -17,7 +17,7 @@ def judge(cluster: ClusterFacts, tuning: Tuning, now: datetime) -> Verdict:
         found.unknown_at(cluster.id, cluster.away or "not observed", *READ_FROM_BROKERS)
     else:
         _down(found, cluster, cluster.brokers, tuning)
-        _controller(found, cluster, tuning)
+        _controller(found, cluster, cluster.brokers, tuning)
     _restarting(found, cluster, tuning, now)
     return found
 
@@ -68,18 +68,27 @@ def _down(
     )
 
 
-def _controller(found: Verdict, cluster: ClusterFacts, tuning: Tuning) -> None:
+def _controller(
+    found: Verdict, cluster: ClusterFacts, brokers: tuple[BrokerFact, ...], tuning: Tuning
+) -> None:
+    """Brokers go on naming one that is gone until there is another."""
     rule = BY_ID["controller-missing"]
     setting = tuning.of(rule.id, cluster.id)
-    if cluster.controller_id is None and setting.enabled:
-        found.holds.append(
-            Condition(
-                key=Key(rule.id, cluster.id),
-                severity=setting.at_least(rule.severity),
-                summary=f"{cluster.name}: no broker is controller; no topic can be made, and no"
-                " leader replaced.",
-            )
+    named_id = cluster.controller_id
+    is_there = any(broker.live and broker.id == named_id for broker in brokers)
+    if is_there or not setting.enabled:
+        return
+    who = (
+        "no broker is controller" if named_id is None else f"{named_id}, named controller, is gone"
+    )
+    found.holds.append(
+        Condition(
+            key=Key(rule.id, cluster.id),
+            severity=setting.at_least(rule.severity),
+            summary=f"{cluster.name}: {who}; no topic can be made, and no leader replaced.",
+            values={"controller": named_id},
         )
+    )
 
 
 def _restarting(found: Verdict, cluster: ClusterFacts, tuning: Tuning, now: datetime) -> None:

@@ -61,6 +61,8 @@ def test_brokers_that_are_not_in_the_cluster():
 
 def test_no_controller():
     assert holding(cluster(controller_id=None))["controller-missing"].severity == "critical"
+    found = holding(cluster(controller_id=99))["controller-missing"]
+    assert "99, named controller, is gone" in found.summary
 
 
 def starts(*pairs):

@@ -44,11 +44,11 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-spark-cluster test-conformance conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
+.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-incidents test-spark test-spark-cluster test-conformance conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
 test: ## Everything that is fast enough for every change (half an hour on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh
-test-all: test test-faults test-e2e test-spark-cluster ## Also the faults and the browser tests that take long
+test-all: test test-faults test-e2e test-incidents test-spark-cluster ## Also the faults, incidents and browser tests that take long
 lint: ## Format check and ruff
 	@$(PY) -m ruff format --check . && $(PY) -m ruff check .
 types: ## mypy, strict
@@ -64,7 +64,10 @@ test-integration: ## Cluster, conformance and Spark tests, three files at a time
 	  -m "(cluster or conformance or spark) and not faults and not e2e and not slow" \
 	  tests/spark_analytics tests/controlplane/live tests/conformance tests
 test-cluster: ## Tests on real brokers and ZooKeeper
-	@$(PY) -m pytest -q -m "cluster and not spark and not faults and not conformance and not e2e"
+	@$(PY) -m pytest -q -m "cluster and not spark and not faults and not conformance and not e2e and not slow"
+test-incidents: ## Every alert rule's incident on real processes, from its cause by its runbook to resolved; prints a table
+	@deploy/local/setup.sh test
+	@$(PY) -m pytest -q -s -n 0 tests/controlplane/live/incidents
 test-governance-kafka: ## Every kind of operation on a stock Apache Kafka of three brokers, with authorizer and SASL_SSL
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.kafka_jars

@@ -15,7 +15,7 @@ class Clients:
 
     def __init__(self, bootstrap: str, secret: dict[str, str], *, ca_pem: str = "") -> None:
         tls = {"security.protocol": "SASL_SSL", "ssl.ca.pem": ca_pem}
-        self._config = {
+        self.config = {
             "bootstrap.servers": bootstrap,
             **(tls if ca_pem else {"security.protocol": "SASL_PLAINTEXT"}),
             "sasl.mechanism": secret["mechanism"],
@@ -27,7 +27,7 @@ class Clients:
         """All of them acknowledged by every in-sync replica, or an exception."""
         errors: list[Any] = []
         producer = Producer(
-            {**self._config, "acks": "all", "message.timeout.ms": 20_000, "linger.ms": 5}
+            {**self.config, "acks": "all", "message.timeout.ms": 20_000, "linger.ms": 5}
         )
         for index in range(records):
             producer.produce(
@@ -45,7 +45,7 @@ class Clients:
     def consumer(self, group: str) -> Consumer:
         return Consumer(
             {
-                **self._config,
+                **self.config,
                 "group.id": group,
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,

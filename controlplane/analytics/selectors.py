@@ -139,6 +139,27 @@ def _unknown_retention(verdict: GroupVerdict) -> GoldTopicRetention:
     )
 
 
+def expiry_of_group(
+    tenant: Tenant, scope: Scope, cluster_id: str, group: str, *, topic: str | None = None
+) -> dict[str, Any]:
+    """{as_of, data}: by topic when the group's unread records expire, as last judged.
+
+    The collector's verdict is enough, of a topic that no run has seen yet.
+    """
+    sees = _sight(tenant, scope, cluster_id)
+    wanted = {"group": group} if topic is None else {"group": group, "topic": topic}
+    newest = GoldTopicRetention.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
+    expiries = GoldGroupExpiry.objects.filter(cluster_id=cluster_id, **wanted)
+    gold = _newest_of_each(expiries, newest.ts_ms, ("topic", "group")) if newest else []
+    live = group_verdicts([cluster_id]).filter(**wanted)
+    rows = [row for row in newest_expiries(gold, live) if sees(topic=row.topic, group=row.group)]
+    times = [row.sampled_ms if isinstance(row, GroupVerdict) else row.ts_ms for row in rows]
+    return {
+        "as_of": iso_ms(max(times)) if times else None,
+        "data": [expiry_dict(row) for row in rows],
+    }
+
+
 def retention_series(
     tenant: Tenant,
     scope: Scope,

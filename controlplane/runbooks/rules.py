@@ -261,7 +261,7 @@ def group_verdict(points: Sequence[Row], bad: Collection[str], fine: Collection[
 def group_expiry(rows: Sequence[Row], as_of: datetime | None) -> Finding:
     """Rows of groups' expiry: {topic, first_loss_in_s, lost_records, status}."""
     if not rows:
-        return unread("No analytics run has judged when the group's unread records expire.", as_of)
+        return unread("Nobody has judged yet when the group's unread records expire.", as_of)
     lost = sum(row["lost_records"] or 0 for row in rows)
     left = [row["first_loss_in_s"] for row in rows if row["first_loss_in_s"] is not None]
     least = min(left, default=None)

@@ -84,12 +84,15 @@ def verdict(asked: Asked) -> Finding:
 
 
 def expiry(asked: Asked) -> Finding:
-    found = analytics.retention_table(
-        asked.tenant, asked.scope, asked["cluster"], topic=asked.values.get("topic")
+    """As the alert has it: by the collector's verdict or a run, whichever is newer."""
+    found = analytics.expiry_of_group(
+        asked.tenant,
+        asked.scope,
+        asked["cluster"],
+        asked["group"],
+        topic=asked.values.get("topic"),
     )
-    as_of = datetime.fromisoformat(found["as_of"]) if found["as_of"] else None
-    rows = [row for each in found["data"] for row in each["groups"]]
-    return rules.group_expiry([row for row in rows if row["group"] == asked["group"]], as_of)
+    return rules.group_expiry(found["data"], _at(found))
 
 
 def objective(asked: Asked) -> Finding:

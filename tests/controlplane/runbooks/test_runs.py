@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.administration.services.keys import api_key_rotate
+from controlplane.analytics.models import GroupVerdict
 from controlplane.audit.models import AuditEvent
 from controlplane.audit.services import SYSTEM
 from controlplane.clusters.models import Broker, Cluster
@@ -175,6 +176,23 @@ def test_what_cannot_be_read_is_unknown_and_never_ok(orders, owner):
     assert check(owner, run, "group-lag")["outcome"] == "unknown"
     orders.gateway.fail_next("log_dir_space", unreachable("away"))
     assert check(owner, run, "disk-usage")["outcome"] == "unknown"
+
+
+def test_what_the_collector_alone_has_judged_is_told(orders, owner):
+    """The alert fires by it, before any run has seen the topic."""
+    run = begun(owner, orders)
+    assert check(owner, run, "group-expiry")["outcome"] == "unknown"
+    now = timezone.now()
+    row = {"cluster_id": orders.cluster.id, "group": "readers", "judged_at": now, "partitions": 3}
+    row |= {"sampled_ms": int(now.timestamp() * 1000), "trend": "growing", "status": "STOPPED"}
+    GroupVerdict.objects.create(**row, topic="orders", risk="AT_RISK", first_loss_in_s=90.0)
+    GroupVerdict.objects.create(**row, topic="others", risk="LOSING", lost_records=7)
+    found = check(owner, run, "group-expiry")
+    assert (found["outcome"], found["numbers"]["first_loss_in_s"]) == ("bad", 90.0)
+    assert found["text"] == "The first unread record expires in 1 minute 30 seconds."
+    assert found["age_s"] < 60
+    everything = begun(owner, orders, "group-stopped")
+    assert check(owner, everything, "group-expiry")["numbers"]["lost_records"] == 7
 
 
 def test_a_number_that_a_broker_does_not_say_makes_the_others_no_older(orders, owner):

@@ -16,6 +16,7 @@ import {
   auditSearch,
   destinationSearch,
   groupSearch,
+  insightsSearch,
   listSearch,
   loginSearch,
   platformSearch,
@@ -24,6 +25,7 @@ import {
   runbookSearch,
   settingsSearch,
   topicSearch,
+  usageSearch,
 } from "@/lib/search";
 import { sessionQuery } from "@/lib/session";
 import { NotFound, RouteError } from "./fallbacks";
@@ -139,7 +141,14 @@ const analyticsRoute = createRoute({
 const usageRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/clusters/$clusterId/usage",
+  validateSearch: insightsSearch,
   component: lazyRouteComponent(() => import("@/features/insights/insights-page"), "InsightsPage"),
+});
+const tenantUsageRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/usage",
+  validateSearch: usageSearch,
+  component: lazyRouteComponent(() => import("@/features/usage/usage-page"), "UsagePage"),
 });
 const alertsRoute = createRoute({
   getParentRoute: () => appRoute,
@@ -224,6 +233,7 @@ const routeTree = rootRoute.addChildren([
     reassignRoute,
     analyticsRoute,
     usageRoute,
+    tenantUsageRoute,
     alertsRoute,
     alertRoute,
     destinationsRoute,

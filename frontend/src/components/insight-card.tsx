@@ -2,8 +2,7 @@ import { Button, Menu } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Told } from "@/lib/insights";
-import { fileAddress } from "@/lib/insights";
+import { type Asked, fileAddress, type Told } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
 import { formatShare } from "@/lib/readings";
 import { Card, Lines } from "./card";
@@ -11,6 +10,13 @@ import { Empty } from "./empty";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
 import { RelTime } from "./rel-time";
+
+interface FileSource {
+  address: string;
+  blanks: Record<string, string>;
+  /** What was asked, so that the file holds what is shown. */
+  asked?: Asked;
+}
 
 interface InsightCardProps<Row> {
   title: string;
@@ -20,12 +26,22 @@ interface InsightCardProps<Row> {
   /** Why there may be no rows, in one sentence. */
   empty: string;
   /** Where the answer comes from, as a file too. */
-  file?: { address: string; blanks: Record<string, string> };
+  file?: FileSource;
+  /** What it means that the answer is not complete; by default: too many rows. */
+  partial?: string;
   children: (rows: Row[], told: Told<Row>) => ReactNode;
 }
 
 /** One analysis: awaited, failed, refused, without rows, or its rows with their age and how much of the range was seen. */
-export function InsightCard<Row>({ title, query, aside, empty, file, children }: InsightCardProps<Row>) {
+export function InsightCard<Row>({
+  title,
+  query,
+  aside,
+  empty,
+  file,
+  partial = "Not all rows are shown: there are too many. Ask for a part by REST.",
+  children,
+}: InsightCardProps<Row>) {
   const told = query.data;
   let body: ReactNode;
   if (query.isPending) body = <Lines rows={4} />;
@@ -55,7 +71,7 @@ export function InsightCard<Row>({ title, query, aside, empty, file, children }:
       )}
       {told && !told.complete && (
         <div className="ps-card-body">
-          <Notice tone="warn">Not all rows are shown: there are too many. Ask for a part by REST.</Notice>
+          <Notice tone="warn">{partial}</Notice>
         </div>
       )}
       {body}
@@ -82,7 +98,7 @@ function Provenance<Row>({ told }: { told: Told<Row> }) {
   );
 }
 
-function Files({ address, blanks }: { address: string; blanks: Record<string, string> }) {
+function Files({ address, blanks, asked }: FileSource) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -91,10 +107,10 @@ function Files({ address, blanks }: { address: string; blanks: Record<string, st
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item component="a" href={fileAddress(address, blanks, "csv")} download>
+        <Menu.Item component="a" href={fileAddress(address, blanks, "csv", asked)} download>
           CSV
         </Menu.Item>
-        <Menu.Item component="a" href={fileAddress(address, blanks, "parquet")} download>
+        <Menu.Item component="a" href={fileAddress(address, blanks, "parquet", asked)} download>
           Parquet
         </Menu.Item>
       </Menu.Dropdown>

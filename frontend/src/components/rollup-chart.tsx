@@ -1,6 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
-import { pointsOf, type Span, SPANS, type Told } from "@/lib/insights";
+import { pointsOf, type Told } from "@/lib/insights";
+import { type Span, SPANS } from "@/lib/search";
 import { TimeChart } from "./charts/time-chart";
 import { InsightCard } from "./insight-card";
 

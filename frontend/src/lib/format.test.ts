@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import {
+  formatAmount,
   formatBytes,
   formatCompact,
+  formatCost,
   formatDuration,
   formatDurationMs,
   formatExact,
@@ -59,6 +61,26 @@ describe("format", () => {
     expect(toDate(1_795_255_200_000)?.toISOString()).toBe("2026-11-21T10:00:00.000Z");
     expect([toDate(null), toDate(undefined), toDate(""), toDate("yesterday")]).toEqual([null, null, null, null]);
     expect(formatExact(new Date("2026-11-21T10:00:05Z"))).toMatch(/\(2026-11-21T10:00:05Z\)$/);
+  });
+
+  it("writes amounts in three digits, large ones whole and grouped", () => {
+    expect([0, 0.5, 12.345, 999.4, 3755.09, 1_234_567.8].map(formatAmount)).toEqual([
+      "0",
+      "0.500",
+      "12.3",
+      "999",
+      "3,755",
+      "1,234,568",
+    ]);
+    expect([0.0004, -0.0004, null].map(formatAmount)).toEqual(["< 0.001", "> −0.001", "–"]);
+  });
+
+  it("writes costs to the cent, and a fraction of one as what it is, not as nothing", () => {
+    expect(formatCost("2.281178", "EUR")).toBe("2.28 EUR");
+    expect(formatCost("12345.5", "EUR")).toBe("12,345.50 EUR");
+    expect(formatCost("0", "EUR")).toBe("0.00 EUR");
+    expect(formatCost("0.00042", "EUR")).toBe("0.00042 EUR");
+    expect(formatCost(null, null)).toBe("not known");
   });
 
   it("counts in words", () => {

@@ -19,3 +19,10 @@ it("names an answer as a file, whatever the topic is called", () => {
     "/a/c1/a%2Fb?format=csv",
   );
 });
+
+it("asks for the file of the very range that is shown", () => {
+  const from = "2026-11-21T00:00:00.000Z";
+  expect(fileAddress("/a", {}, "parquet", { from, group: undefined, retention_s: 3600 })).toBe(
+    "/a?from=2026-11-21T00%3A00%3A00.000Z&retention_s=3600&format=parquet",
+  );
+});

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
 import { filled } from "./addresses";
 import { api } from "./api-client";
+import { type Span, SPANS } from "./search";
 
 /** Runs take minutes and rollups are made by the hour, ms. */
 const REFRESH_MS = 60_000;
@@ -12,6 +13,7 @@ type Schemas = components["schemas"];
 export type WhatIfRow = Schemas["RetentionWhatIfRow"];
 export type WhatIfGroup = Schemas["RetentionWhatIfGroupsRow"];
 export type UsageRow = Schemas["UsageRow"];
+export type TenantUsageRow = Schemas["TenantUsageRow"];
 export type ObjectiveRow = Schemas["LagObjectivesRow"];
 export type UnusedRow = Schemas["UnusedTopicsRow"];
 export type ForecastRow = Schemas["DiskForecastRow"];
@@ -30,6 +32,9 @@ export interface Told<Row> {
   seen_share?: number | null;
   data: Row[];
 }
+
+/** A moment as the API takes it. */
+export const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString();
 
 const options = { refetchInterval: REFRESH_MS, staleTime: REFRESH_MS / 2 } as const;
 const key = (clusterId: string, ...rest: unknown[]) => ["analytics", clusterId, "insight", ...rest];
@@ -62,9 +67,16 @@ export const useUsage = (clusterId: string, days: number) =>
     queryFn: ({ signal }) =>
       api.get("/api/v1/clusters/{cluster_id}/analytics/usage", {
         blanks: { cluster_id: clusterId },
-        query: { from: new Date(Date.now() - days * DAY_MS).toISOString() },
+        query: { from: daysAgo(days) },
         signal,
       }),
+    ...options,
+  });
+/** What the tenant's clusters used, and their sum. */
+export const useTenantUsage = (days: number) =>
+  useQuery({
+    queryKey: ["analytics", "tenant-usage", days],
+    queryFn: ({ signal }) => api.get("/api/v1/analytics/usage", { query: { from: daysAgo(days) }, signal }),
     ...options,
   });
 export const useObjectives = (clusterId: string, group: string) =>
@@ -120,24 +132,15 @@ export const useImpact = (clusterId: string, days: number) =>
     queryFn: ({ signal }) =>
       api.get("/api/v1/clusters/{cluster_id}/analytics/change-impact", {
         blanks: { cluster_id: clusterId },
-        query: { from: new Date(Date.now() - days * DAY_MS).toISOString() },
+        query: { from: daysAgo(days) },
         signal,
       }),
     ...options,
   });
 
-/** How far back rollups are shown, by the period that suits it. */
-export const SPANS = {
-  "2d": { days: 2, period: "hour" },
-  "14d": { days: 14, period: "hour" },
-  "90d": { days: 90, period: "day" },
-  "400d": { days: 400, period: "day" },
-} as const;
-export type Span = keyof typeof SPANS;
-
 const since = (span: Span) => ({
   period: SPANS[span].period,
-  from: new Date(Date.now() - SPANS[span].days * DAY_MS).toISOString(),
+  from: daysAgo(SPANS[span].days),
 });
 
 export const useClusterRollups = (clusterId: string, span: Span) =>
@@ -191,7 +194,16 @@ export function pointsOf<Row extends { ts: string }>(
   return points;
 }
 
-/** The address of an answer as a file, to be opened with the session. */
-export function fileAddress(address: string, blanks: Record<string, string>, format: "csv" | "parquet"): string {
-  return `${filled(address, blanks)}?format=${format}`;
+/** Of what an answer was asked: nothing for what is not given. */
+export type Asked = Record<string, string | number | undefined>;
+
+/** The address of an answer as a file, to be opened with the session: the same range as is shown. */
+export function fileAddress(
+  address: string,
+  blanks: Record<string, string>,
+  format: "csv" | "parquet",
+  asked: Asked = {},
+): string {
+  const given = Object.entries({ ...asked, format }).filter(([, value]) => value !== undefined);
+  return `${filled(address, blanks)}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
 }

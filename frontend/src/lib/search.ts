@@ -161,6 +161,35 @@ export const analyticsSearch = (
   sort: text(raw.sort),
 });
 
+/** How far back usage is summed up, days; 31 at most. */
+export const USAGE_DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;
+export type UsageSpan = keyof typeof USAGE_DAYS;
+
+/** The tenant's usage: how far back. */
+export const usageSearch = (raw: { last?: UsageSpan } & SearchSchemaInput) => ({
+  last: oneOf(raw.last, Object.keys(USAGE_DAYS) as UsageSpan[]),
+});
+
+/** How far back rollups are shown, by the period that suits it. */
+export const SPANS = {
+  "2d": { days: 2, period: "hour" },
+  "14d": { days: 14, period: "hour" },
+  "90d": { days: 90, period: "day" },
+  "400d": { days: 400, period: "day" },
+} as const;
+export type Span = keyof typeof SPANS;
+const spanOf = (value: unknown) => oneOf(value, Object.keys(SPANS) as Span[]);
+
+/** A cluster's usage and forecasts: ranges, and what its disks hold, GiB. */
+export const insightsSearch = (raw: { span?: Span; last?: UsageSpan; capacity?: number } & SearchSchemaInput) => {
+  const capacity = Number(raw.capacity);
+  return {
+    span: spanOf(raw.span),
+    last: oneOf(raw.last, Object.keys(USAGE_DAYS) as UsageSpan[]),
+    capacity: Number.isFinite(capacity) && capacity >= 1 ? capacity : undefined,
+  };
+};
+
 export const reassignSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
 export const resetSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
 

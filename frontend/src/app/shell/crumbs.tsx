@@ -21,6 +21,7 @@ const PAGES: Record<string, string> = {
   "/clusters/new": "New cluster",
   "/destinations": "Destinations",
   "/settings": "Settings",
+  "/usage": "Usage and cost",
   "/profile": "Profile",
   "/platform": "Platform",
 };

@@ -10,6 +10,7 @@ import {
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
+  IconReceipt2,
   IconReportMoney,
   IconSend,
   IconServer2,
@@ -53,6 +54,9 @@ export function SideNav() {
         </Link>
         <Link to="/destinations" activeOptions={{ includeSearch: false }}>
           <IconSend {...ICON} /> Destinations
+        </Link>
+        <Link to="/usage" activeOptions={{ includeSearch: false }}>
+          <IconReceipt2 {...ICON} /> Usage and cost
         </Link>
         <Link to="/operations">
           <IconListDetails {...ICON} /> Operations
@@ -112,7 +116,7 @@ function ClusterLinks({ clusterId }: { clusterId: string }) {
       <Link to="/clusters/$clusterId/analytics" params={params} activeOptions={{ includeSearch: false }}>
         <IconChartHistogram {...ICON} /> Lag and retention
       </Link>
-      <Link to="/clusters/$clusterId/usage" params={params}>
+      <Link to="/clusters/$clusterId/usage" params={params} activeOptions={{ includeSearch: false }}>
         <IconReportMoney {...ICON} /> Usage and forecasts
       </Link>
       <Link to="/clusters/$clusterId/access" params={params} activeOptions={{ includeSearch: false }}>

@@ -4,7 +4,8 @@ import { InsightCard } from "@/components/insight-card";
 import { RollupChart } from "@/components/rollup-chart";
 import { Status, type Tone } from "@/components/status";
 import { formatDuration, formatInteger } from "@/lib/format";
-import { type GroupRollup, type ObjectiveRow, type Span, useGroupRollups, useObjectives } from "@/lib/insights";
+import { type GroupRollup, type ObjectiveRow, useGroupRollups, useObjectives } from "@/lib/insights";
+import type { Span } from "@/lib/search";
 import { formatShare } from "@/lib/readings";
 
 const OBJECTIVES = "/api/v1/clusters/{cluster_id}/analytics/lag-objectives";

@@ -1,13 +1,12 @@
 import { NumberInput, SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 import { InsightCard } from "@/components/insight-card";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { RollupChart } from "@/components/rollup-chart";
 import { formatBytes, formatDuration } from "@/lib/format";
 import {
-  type Span,
+  daysAgo,
   useClusterRollups,
   useForecast,
   useHot,
@@ -17,6 +16,7 @@ import {
   useUsage,
 } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
+import { type Span, USAGE_DAYS, type UsageSpan } from "@/lib/search";
 import { Forecast } from "./forecast";
 import { ImpactTable } from "./impact-table";
 import { HotTable, SilentTable, UnusedTable } from "./topic-tables";
@@ -28,17 +28,22 @@ const BASE = "/api/v1/clusters/{cluster_id}/analytics";
 const GIB = 1024 ** 3;
 /** Whose changes are looked at. */
 const CHANGES_DAYS = 7;
-const DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;
 
 /** What the cluster holds and costs, when its disks are full, and which topics need a look. */
 export function InsightsPage() {
   const { clusterId } = route.useParams();
-  const [span, setSpan] = useState<Span>("2d");
-  const [days, setDays] = useState<keyof typeof DAYS>("7d");
-  const [gib, setGib] = useState<number | string>("");
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (more: Partial<typeof search>) =>
+    void navigate({ search: (old) => ({ ...old, ...more }), replace: true });
+  const span: Span = search.span ?? "2d";
+  const last: UsageSpan = search.last ?? "7d";
+  const days = USAGE_DAYS[last];
+  const gib = search.capacity;
   const rollups = useClusterRollups(clusterId, span);
-  const usage = useUsage(clusterId, DAYS[days]);
-  const forecast = useForecast(clusterId, typeof gib === "number" && gib > 0 ? Math.round(gib * GIB) : undefined);
+  const usage = useUsage(clusterId, days);
+  const capacity = gib === undefined ? undefined : Math.round(gib * GIB);
+  const forecast = useForecast(clusterId, capacity);
   const hot = useHot(clusterId);
   const silent = useSilent(clusterId);
   const unused = useUnused(clusterId);
@@ -53,7 +58,7 @@ export function InsightsPage() {
           title="The cluster over time"
           query={rollups}
           span={span}
-          onSpan={setSpan}
+          onSpan={(value) => set({ span: value === "2d" ? undefined : value })}
           figures={[
             {
               caption: "Bytes held, one copy",
@@ -70,7 +75,7 @@ export function InsightsPage() {
         <InsightCard
           title="Disk forecast"
           query={forecast}
-          file={{ address: `${BASE}/disk-forecast`, blanks }}
+          file={{ address: `${BASE}/disk-forecast`, blanks, asked: { capacity_bytes: capacity } }}
           aside={
             <NumberInput
               size="xs"
@@ -78,8 +83,8 @@ export function InsightsPage() {
               aria-label="All brokers' disks, GiB"
               placeholder="All brokers' disks, GiB"
               min={1}
-              value={gib}
-              onChange={setGib}
+              value={gib ?? ""}
+              onChange={(value) => set({ capacity: typeof value === "number" && value >= 1 ? value : undefined })}
             />
           }
           empty="It needs some days that were rolled up."
@@ -89,14 +94,14 @@ export function InsightsPage() {
         <InsightCard
           title="Usage and cost"
           query={usage}
-          file={{ address: `${BASE}/usage`, blanks }}
+          file={{ address: `${BASE}/usage`, blanks, asked: { from: daysAgo(days) } }}
           aside={
             <SegmentedControl
               size="xs"
               aria-label="Time range of usage"
-              data={Object.keys(DAYS)}
-              value={days}
-              onChange={(value) => setDays(value as keyof typeof DAYS)}
+              data={Object.keys(USAGE_DAYS)}
+              value={last}
+              onChange={(value) => set({ last: value === "7d" ? undefined : (value as UsageSpan) })}
             />
           }
           empty="It needs whole hours that were sampled."
@@ -106,7 +111,7 @@ export function InsightsPage() {
         <InsightCard
           title="Change impact"
           query={impact}
-          file={{ address: `${BASE}/change-impact`, blanks }}
+          file={{ address: `${BASE}/change-impact`, blanks, asked: { from: daysAgo(CHANGES_DAYS) } }}
           empty="No operation ended in the last week, or its hours are not rolled up yet."
         >
           {(rows) => <ImpactTable rows={rows} clusterId={clusterId} />}

@@ -1,13 +1,12 @@
 import { createColumnHelper } from "@tanstack/react-table";
+import { Amount } from "@/components/amount";
+import { CostFigure } from "@/components/cost";
 import { DataTable } from "@/components/data-table";
 import { GroupLink } from "@/components/group-link";
 import type { UsageRow } from "@/lib/insights";
 import { TopicLink } from "./topic-link";
 
 const column = createColumnHelper<UsageRow>();
-
-const gib = (value: number | null) =>
-  value === null ? <span className="ps-muted">not known</span> : <span>{value.toPrecision(3)}</span>;
 
 const figure = (id: "gib_hours" | "gib_in" | "gib_out", header: string, hideBelow?: "sm" | "md") =>
   column.accessor((row) => row[id] ?? -1, {
@@ -16,7 +15,11 @@ const figure = (id: "gib_hours" | "gib_in" | "gib_out", header: string, hideBelo
     meta: { align: "right", hideBelow },
     // A group holds and writes nothing: that is no gap in what is known.
     cell: ({ row: { original: row } }) =>
-      row[id] === null && row.group !== null && id !== "gib_out" ? <span className="ps-muted">–</span> : gib(row[id]),
+      row[id] === null && row.group !== null && id !== "gib_out" ? (
+        <span className="ps-muted">–</span>
+      ) : (
+        <Amount value={row[id]} unit={id === "gib_hours" ? "GiB·h" : "GiB"} />
+      ),
   });
 
 /** What topics and groups used, and what it costs; without a price book nothing is said of cost. */
@@ -43,14 +46,7 @@ export function UsageTable({ rows, clusterId }: { rows: UsageRow[]; clusterId: s
       id: "cost",
       header: "Cost",
       meta: { align: "right" },
-      cell: ({ row: { original: row } }) =>
-        row.cost === null ? (
-          <span className="ps-muted">not known</span>
-        ) : (
-          <span title={row.cost}>
-            {Number(row.cost).toFixed(2)} {row.currency}
-          </span>
-        ),
+      cell: ({ row }) => <CostFigure row={row.original} />,
     }),
     column.accessor("hours", { header: "Hours seen", meta: { align: "right", hideBelow: "md" } }),
   ];

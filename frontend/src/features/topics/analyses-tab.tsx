@@ -6,14 +6,8 @@ import { RollupChart } from "@/components/rollup-chart";
 import { Status, type Tone } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
 import { formatBytes, formatCompact, formatDuration, formatInteger } from "@/lib/format";
-import {
-  type Span,
-  useTopicRollups,
-  useWhatIf,
-  useWhatIfGroups,
-  type WhatIfGroup,
-  type WhatIfRow,
-} from "@/lib/insights";
+import { useTopicRollups, useWhatIf, useWhatIfGroups, type WhatIfGroup, type WhatIfRow } from "@/lib/insights";
+import type { Span } from "@/lib/search";
 
 const WHAT_IF = "/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if";
 const HOUR_S = 3600;

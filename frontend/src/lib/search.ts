@@ -143,7 +143,6 @@ export const runbookSearch = (
   user: text(raw.user),
 });
 
-export const topicSearch = tabs(TOPIC_TABS);
 export const groupSearch = tabs(GROUP_TABS);
 export const accessSearch = tabs(ACCESS_TABS);
 export const settingsSearch = tabs(SETTINGS_TABS);
@@ -179,6 +178,24 @@ export const SPANS = {
 } as const;
 export type Span = keyof typeof SPANS;
 const spanOf = (value: unknown) => oneOf(value, Object.keys(SPANS) as Span[]);
+
+/** A topic; of its analyses the range, the retention that is looked at, and one beside the ladder, s. */
+export const topicSearch = (
+  raw: {
+    tab?: (typeof TOPIC_TABS)[number];
+    q?: string;
+    sort?: string;
+    page?: number;
+    span?: Span;
+    keep?: number;
+    also?: number;
+  } & SearchSchemaInput,
+) => ({
+  ...tabs(TOPIC_TABS)(raw),
+  span: spanOf(raw.span),
+  keep: positive(raw.keep),
+  also: positive(raw.also),
+});
 
 /** A cluster's usage and forecasts: ranges, and what its disks hold, GiB. */
 export const insightsSearch = (raw: { span?: Span; last?: UsageSpan; capacity?: number } & SearchSchemaInput) => {

@@ -16,13 +16,15 @@ const offered = (nowMs: number | null): number =>
 interface LeaseFormProps {
   /** retention.ms as it is; null: not known. */
   nowMs: number | null;
+  /** What is asked for first, ms. */
+  startMs?: number;
   onClose: () => void;
   onPlan: (given: Given) => void;
 }
 
 /** Keep a topic's records longer for a set time, because somebody would lose some unread. */
-export function LeaseForm({ nowMs, onClose, onPlan }: LeaseFormProps) {
-  const [hours, setHours] = useState<number | string>(offered(nowMs));
+export function LeaseForm({ nowMs, startMs, onClose, onPlan }: LeaseFormProps) {
+  const [hours, setHours] = useState<number | string>(startMs === undefined ? offered(nowMs) : startMs / HOUR_MS);
   const [forS, setForS] = useState(86_400);
   const [bound, setBound] = useState<number | string>("");
   const [reason, setReason] = useState("");

@@ -142,7 +142,8 @@ export function TopicPage() {
   const query = usePage("topic/{cluster_id}/{topic}", { cluster_id: clusterId, topic: name });
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const [adding, setAdding] = useState(false);
-  const [leasing, setLeasing] = useState(false);
+  /** The lease under way; what it asks for first, ms, where somebody has chosen. */
+  const [leasing, setLeasing] = useState<{ startMs?: number } | null>(null);
   const topic = query.data?.parts.topic.data;
   const held = query.data?.parts.retention.data?.data.find((row) => row.topic === name);
   const canWrite = session?.can_write === true;
@@ -179,7 +180,7 @@ export function TopicPage() {
                 <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => setAdding(true)}>
                   Add partitions
                 </Menu.Item>
-                <Menu.Item leftSection={<IconClockPlus size={15} />} onClick={() => setLeasing(true)}>
+                <Menu.Item leftSection={<IconClockPlus size={15} />} onClick={() => setLeasing({})}>
                   {topic.lease ? "Keep records longer still" : "Keep records longer for a time"}
                 </Menu.Item>
                 <Menu.Divider />
@@ -200,7 +201,7 @@ export function TopicPage() {
                     setRequest({ kind: "topic.retention_restore", cluster_id: clusterId, inputs: { name, lease } })
                 : undefined
             }
-            onExtend={canWrite ? () => setLeasing(true) : undefined}
+            onExtend={canWrite ? () => setLeasing({}) : undefined}
           />
         )}
         {topic && topic.drift.length > 0 && (
@@ -257,7 +258,24 @@ export function TopicPage() {
             </div>
           </Tabs.Panel>
           <Tabs.Panel value="analyses">
-            <AnalysesTab clusterId={clusterId} topic={name} nowMs={topic ? retentionOf(topic) : null} />
+            <AnalysesTab
+              clusterId={clusterId}
+              topic={name}
+              nowMs={topic ? retentionOf(topic) : null}
+              view={search}
+              onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+              onLease={canWrite ? (retentionS) => setLeasing({ startMs: retentionS * 1000 }) : undefined}
+              onChange={
+                canWrite
+                  ? (retentionS) =>
+                      setRequest({
+                        kind: "topic.update",
+                        cluster_id: clusterId,
+                        inputs: { name, configs: { "retention.ms": String(retentionS * 1000) } },
+                      })
+                  : undefined
+              }
+            />
           </Tabs.Panel>
           <Tabs.Panel value="configuration">
             <Card>
@@ -298,9 +316,10 @@ export function TopicPage() {
       {topic && leasing && (
         <LeaseForm
           nowMs={retentionOf(topic)}
-          onClose={() => setLeasing(false)}
+          startMs={leasing.startMs}
+          onClose={() => setLeasing(null)}
           onPlan={(given) => {
-            setLeasing(false);
+            setLeasing(null);
             setRequest({ kind: "topic.retention_lease", cluster_id: clusterId, inputs: { name, ...given } });
           }}
         />

@@ -1,0 +1,194 @@
+import { Button, Group, NumberInput, Slider } from "@mantine/core";
+import { IconAdjustments, IconClockPlus } from "@tabler/icons-react";
+import { GroupLink } from "@/components/group-link";
+import { InsightCard } from "@/components/insight-card";
+import { Notice } from "@/components/notice";
+import { RelTime } from "@/components/rel-time";
+import { type Stat, Stats } from "@/components/stats";
+import { formatBytes, formatDuration, formatInteger, formatRetention, plural } from "@/lib/format";
+import { useWhatIf, useWhatIfGroups, type WhatIfGroup, type WhatIfRow } from "@/lib/insights";
+import { chosenRung, isLonger, isNow } from "@/lib/what-if";
+import { LadderTable } from "./ladder-table";
+
+const WHAT_IF = "/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if";
+const HOUR_S = 3600;
+
+export interface WhatIfView {
+  /** The retention that is looked at, s. */
+  keep?: number;
+  /** One that is not on the ladder, s. */
+  also?: number;
+}
+
+interface WhatIfProps {
+  clusterId: string;
+  topic: string;
+  /** retention.ms as it is; null: not known. */
+  nowMs: number | null;
+  view: WhatIfView;
+  onView: (view: WhatIfView) => void;
+  /** Plans for the chosen retention, s; missing for those who may not. */
+  onLease?: (retentionS: number) => void;
+  onChange?: (retentionS: number) => void;
+}
+
+/** What another retention would have meant: move along the ladder, then lease it or plan the change. */
+export function WhatIf({ clusterId, topic, nowMs, view, onView, onLease, onChange }: WhatIfProps) {
+  const query = useWhatIf(clusterId, topic, view.also);
+  const groups = useWhatIfGroups(clusterId, topic, view.also);
+  const blanks = { cluster_id: clusterId, topic };
+  return (
+    <InsightCard
+      title="If it were kept for another time"
+      query={query}
+      file={{ address: WHAT_IF, blanks, asked: { retention_s: view.also } }}
+      aside={
+        <NumberInput
+          size="xs"
+          w={150}
+          aria-label="Also for, hours"
+          placeholder="Also for … hours"
+          min={1}
+          max={744}
+          value={view.also === undefined ? "" : view.also / HOUR_S}
+          onChange={(hours) => {
+            const also = typeof hours === "number" && hours > 0 ? Math.round(hours * HOUR_S) : undefined;
+            onView({ also, keep: also });
+          }}
+        />
+      }
+      empty="It needs whole hours of the topic that were sampled."
+    >
+      {(rows) => {
+        const chosen = chosenRung(rows, view.keep, nowMs);
+        return (
+          <>
+            <Rungs rows={rows} chosen={chosen} onChoose={(row) => onView({ ...view, keep: row.retention_s })} />
+            <Stats items={figures(chosen, nowMs)} />
+            <Losers
+              chosen={chosen}
+              clusterId={clusterId}
+              rows={groups.data?.data.filter((row) => row.retention_s === chosen.retention_s)}
+              isAway={groups.isError}
+            />
+            <Steps chosen={chosen} nowMs={nowMs} onLease={onLease} onChange={onChange} />
+            <LadderTable rows={rows} chosen={chosen} nowMs={nowMs} />
+          </>
+        );
+      }}
+    </InsightCard>
+  );
+}
+
+interface RungsProps {
+  rows: WhatIfRow[];
+  chosen: WhatIfRow;
+  onChoose: (row: WhatIfRow) => void;
+}
+
+/** The ladder as a slider: rungs stand at equal distances, whatever the times between them. */
+function Rungs({ rows, chosen, onChoose }: RungsProps) {
+  const at = rows.indexOf(chosen);
+  const words = (index: number) => formatDuration(rows[index]?.retention_s);
+  return (
+    <div className="ps-card-body" style={{ padding: "14px 28px 34px" }}>
+      <Slider
+        thumbLabel="Kept for"
+        min={0}
+        max={rows.length - 1}
+        step={1}
+        value={at}
+        label={words}
+        marks={rows.map((row, value) => ({ value, label: formatDuration(row.retention_s) }))}
+        thumbValueText={words}
+        onChange={(index) => {
+          const row = rows[index];
+          if (row) onChoose(row);
+        }}
+      />
+    </div>
+  );
+}
+
+const bytes = (value: number | null) => (value === null ? "not known" : formatBytes(Math.abs(value)));
+const exactly = (value: number | null) => (value === null ? undefined : `${formatInteger(value)} bytes`);
+
+function figures(row: WhatIfRow, nowMs: number | null): Stat[] {
+  const takes = row.disk_freed_bytes !== null && row.disk_freed_bytes < 0;
+  return [
+    {
+      label: "If kept for",
+      value: formatDuration(row.retention_s),
+      note: isNow(row, nowMs) ? "as it is now" : `now ${formatRetention(nowMs)}`,
+    },
+    { label: "Would hold", value: bytes(row.bytes_held), note: "one copy", title: exactly(row.bytes_held) },
+    {
+      label: takes ? "Disk taken" : "Disk freed",
+      value: bytes(row.disk_freed_bytes),
+      note: "all copies",
+      tone: takes ? "warn" : undefined,
+      title: exactly(row.disk_freed_bytes),
+    },
+    {
+      label: "Groups losing",
+      value: formatInteger(row.groups_losing),
+      tone: row.groups_losing > 0 ? "bad" : undefined,
+      note: row.groups_unknown > 0 ? `${plural(row.groups_unknown, "group")} not known` : "at most",
+    },
+  ];
+}
+
+interface LosersProps {
+  chosen: WhatIfRow;
+  clusterId: string;
+  /** Of the chosen retention; missing while they are awaited. */
+  rows: WhatIfGroup[] | undefined;
+  isAway: boolean;
+}
+
+/** The groups that the chosen retention would have cost records, by name and time. */
+function Losers({ chosen, clusterId, rows, isAway }: LosersProps) {
+  const losing = rows?.filter((row) => row.verdict === "would_lose") ?? [];
+  if (chosen.groups_losing === 0) return null;
+  return (
+    <div className="ps-card-body">
+      <Notice tone="warn" title={`Kept for ${formatDuration(chosen.retention_s)}, unread records would have gone`}>
+        {isAway && !rows && "Of which groups cannot be read now."}
+        {losing.map((row) => (
+          <div key={row.group}>
+            <GroupLink clusterId={clusterId} group={row.group} />: in {plural(row.losing_hours, "hour")}, first{" "}
+            <RelTime at={row.first_ms} />, last <RelTime at={row.last_ms} />
+          </div>
+        ))}
+      </Notice>
+    </div>
+  );
+}
+
+interface StepsProps extends Pick<WhatIfProps, "nowMs" | "onLease" | "onChange"> {
+  chosen: WhatIfRow;
+}
+
+/** From the question to a plan; nothing is changed before that is confirmed. */
+function Steps({ chosen, nowMs, onLease, onChange }: StepsProps) {
+  if (isNow(chosen, nowMs) || (!onLease && !onChange)) return null;
+  const time = formatDuration(chosen.retention_s);
+  return (
+    <Group gap={8} className="ps-card-body">
+      {onLease && isLonger(chosen, nowMs) && (
+        <Button leftSection={<IconClockPlus size={15} />} onClick={() => onLease(chosen.retention_s)}>
+          Keep {time} for a time
+        </Button>
+      )}
+      {onChange && (
+        <Button
+          variant="default"
+          leftSection={<IconAdjustments size={15} />}
+          onClick={() => onChange(chosen.retention_s)}
+        >
+          Change the retention to {time}
+        </Button>
+      )}
+    </Group>
+  );
+}

@@ -11,7 +11,7 @@ import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
 import { RelTime } from "./rel-time";
 
-interface FileSource {
+export interface FileSource {
   address: string;
   blanks: Record<string, string>;
   /** What was asked, so that the file holds what is shown. */

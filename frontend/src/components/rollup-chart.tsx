@@ -1,9 +1,10 @@
 import { SegmentedControl } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { pointsOf, type Told } from "@/lib/insights";
 import { type Span, SPANS } from "@/lib/search";
 import { TimeChart } from "./charts/time-chart";
-import { InsightCard } from "./insight-card";
+import { type FileSource, InsightCard } from "./insight-card";
 
 interface Figure<Row> {
   caption: string;
@@ -19,6 +20,9 @@ interface RollupChartProps<Row> {
   onSpan: (span: Span) => void;
   /** At most two stand beside each other. */
   figures: Figure<Row>[];
+  file?: FileSource;
+  /** The same rows as numbers, below the lines. */
+  table?: (rows: Row[], periodS: number) => ReactNode;
 }
 
 /** Hours or days of one series as lines; periods without samples are gaps. */
@@ -28,11 +32,14 @@ export function RollupChart<Row extends { ts: string }>({
   span,
   onSpan,
   figures,
+  file,
+  table,
 }: RollupChartProps<Row>) {
   return (
     <InsightCard
       title={title}
       query={query}
+      file={file}
       aside={
         <SegmentedControl
           size="xs"
@@ -45,22 +52,25 @@ export function RollupChart<Row extends { ts: string }>({
       empty="Hours are rolled up after they have ended, days after midnight (UTC)."
     >
       {(rows) => (
-        <div className="ps-card-body ps-cols-1-1">
-          {figures.map((figure) => (
-            <figure key={figure.caption} style={{ margin: 0, minWidth: 0 }}>
-              <figcaption className="ps-caption">{figure.caption}</figcaption>
-              <TimeChart
-                label={`${figure.caption} over time`}
-                format={figure.format}
-                area
-                series={figure.lines.map((line) => ({
-                  name: line.name,
-                  points: pointsOf(line.of ? rows.filter(line.of) : rows, query.data?.period_s ?? 3600, line.value),
-                }))}
-              />
-            </figure>
-          ))}
-        </div>
+        <>
+          <div className="ps-card-body ps-cols-1-1">
+            {figures.map((figure) => (
+              <figure key={figure.caption} style={{ margin: 0, minWidth: 0 }}>
+                <figcaption className="ps-caption">{figure.caption}</figcaption>
+                <TimeChart
+                  label={`${figure.caption} over time`}
+                  format={figure.format}
+                  area
+                  series={figure.lines.map((line) => ({
+                    name: line.name,
+                    points: pointsOf(line.of ? rows.filter(line.of) : rows, query.data?.period_s ?? 3600, line.value),
+                  }))}
+                />
+              </figure>
+            ))}
+          </div>
+          {table?.(rows, query.data?.period_s ?? 3600)}
+        </>
       )}
     </InsightCard>
   );

@@ -19,6 +19,8 @@ export type UnusedRow = Schemas["UnusedTopicsRow"];
 export type ForecastRow = Schemas["DiskForecastRow"];
 export type HotRow = Schemas["HotPartitionsRow"];
 export type GroupRollup = Schemas["GroupRollup"];
+export type TopicRollup = Schemas["TopicRollup"];
+export type ClusterRollup = Schemas["ClusterRollup"];
 export type ImpactRow = Schemas["ChangeImpactRow"];
 export type SilentRow = Schemas["SilentProducersRow"];
 
@@ -79,12 +81,14 @@ export const useTenantUsage = (days: number) =>
     queryFn: ({ signal }) => api.get("/api/v1/analytics/usage", { query: { from: daysAgo(days) }, signal }),
     ...options,
   });
-export const useObjectives = (clusterId: string, group: string) =>
+/** Of one group, or of all of a cluster; nothing is asked before there is one. */
+export const useObjectives = (clusterId: string | undefined, group?: string) =>
   useQuery({
-    queryKey: key(clusterId, "objectives", group),
+    enabled: clusterId !== undefined,
+    queryKey: key(clusterId ?? "", "objectives", group),
     queryFn: ({ signal }) =>
       api.get("/api/v1/clusters/{cluster_id}/analytics/lag-objectives", {
-        blanks: { cluster_id: clusterId },
+        blanks: { cluster_id: clusterId ?? "" },
         query: { group },
         signal,
       }),

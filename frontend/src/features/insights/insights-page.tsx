@@ -4,6 +4,7 @@ import { InsightCard } from "@/components/insight-card";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { RollupChart } from "@/components/rollup-chart";
+import { ClusterRollupTable } from "@/components/rollup-table";
 import { formatBytes, formatDuration } from "@/lib/format";
 import {
   daysAgo,
@@ -16,7 +17,7 @@ import {
   useUsage,
 } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
-import { type Span, USAGE_DAYS, type UsageSpan } from "@/lib/search";
+import { type Span, SPANS, USAGE_DAYS, type UsageSpan } from "@/lib/search";
 import { Forecast } from "./forecast";
 import { ImpactTable } from "./impact-table";
 import { HotTable, SilentTable, UnusedTable } from "./topic-tables";
@@ -56,6 +57,12 @@ export function InsightsPage() {
       <div className="ps-stack">
         <RollupChart
           title="The cluster over time"
+          file={{
+            address: `${BASE}/rollups/cluster`,
+            blanks,
+            asked: { period: SPANS[span].period, from: daysAgo(SPANS[span].days) },
+          }}
+          table={(rows, periodS) => <ClusterRollupTable rows={rows} periodS={periodS} />}
           query={rollups}
           span={span}
           onSpan={(value) => set({ span: value === "2d" ? undefined : value })}

@@ -1,13 +1,15 @@
 import { GroupLink } from "@/components/group-link";
 import { InsightCard } from "@/components/insight-card";
 import { RollupChart } from "@/components/rollup-chart";
+import { TopicRollupTable } from "@/components/rollup-table";
 import { Status, type Tone } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
 import { formatBytes, formatCompact, formatDuration, formatInteger } from "@/lib/format";
-import { useTopicRollups, useWhatIfGroups, type WhatIfGroup } from "@/lib/insights";
-import type { Span } from "@/lib/search";
+import { daysAgo, useTopicRollups, useWhatIfGroups, type WhatIfGroup } from "@/lib/insights";
+import { type Span, SPANS } from "@/lib/search";
 import { WhatIf, type WhatIfView } from "./what-if";
 
+const ROLLUPS = "/api/v1/clusters/{cluster_id}/analytics/rollups/topics";
 const WHAT_IF = "/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if";
 
 const VERDICTS: Record<WhatIfGroup["verdict"], [Tone, string]> = {
@@ -40,6 +42,12 @@ export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, on
     <div className="ps-stack">
       <RollupChart
         title="Held and written"
+        file={{
+          address: ROLLUPS,
+          blanks: { cluster_id: clusterId },
+          asked: { topic, period: SPANS[span].period, from: daysAgo(SPANS[span].days) },
+        }}
+        table={(rows, periodS) => <TopicRollupTable rows={rows} periodS={periodS} />}
         query={useTopicRollups(clusterId, topic, span)}
         span={span}
         onSpan={(value) => onView({ ...view, span: value === "2d" ? undefined : value })}

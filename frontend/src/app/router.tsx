@@ -19,6 +19,7 @@ import {
   insightsSearch,
   listSearch,
   loginSearch,
+  objectivesSearch,
   platformSearch,
   reassignSearch,
   resetSearch,
@@ -150,6 +151,12 @@ const tenantUsageRoute = createRoute({
   validateSearch: usageSearch,
   component: lazyRouteComponent(() => import("@/features/usage/usage-page"), "UsagePage"),
 });
+const objectivesRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/objectives",
+  validateSearch: objectivesSearch,
+  component: lazyRouteComponent(() => import("@/features/objectives/objectives-page"), "ObjectivesPage"),
+});
 const alertsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/alerts",
@@ -234,6 +241,7 @@ const routeTree = rootRoute.addChildren([
     analyticsRoute,
     usageRoute,
     tenantUsageRoute,
+    objectivesRoute,
     alertsRoute,
     alertRoute,
     destinationsRoute,

@@ -51,12 +51,17 @@ export const usePlatformHosts = () =>
   });
 
 /** A write; when it is done, what is shown is read again, and `done` is said. */
-export function useChange<Given, Answer>(send: (given: Given) => Promise<Answer>, done?: (answer: Answer) => string) {
+export function useChange<Given, Answer>(
+  send: (given: Given) => Promise<Answer>,
+  done?: (answer: Answer) => string,
+  /** What else is shown by it. */
+  also: readonly (readonly string[])[] = [],
+) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: send,
     onSuccess: (answer) => {
-      void client.invalidateQueries({ queryKey: ["page"] });
+      for (const queryKey of [["page"], ...also]) void client.invalidateQueries({ queryKey });
       if (done) notifications.show({ message: done(answer) });
     },
     onError: (error) => {

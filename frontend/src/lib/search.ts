@@ -143,7 +143,6 @@ export const runbookSearch = (
   user: text(raw.user),
 });
 
-export const groupSearch = tabs(GROUP_TABS);
 export const accessSearch = tabs(ACCESS_TABS);
 export const settingsSearch = tabs(SETTINGS_TABS);
 export const platformSearch = tabs(PLATFORM_TABS);
@@ -159,6 +158,17 @@ export const analyticsSearch = (
   q: text(raw.q),
   sort: text(raw.sort),
 });
+
+/** How far back charts reach, s; the server draws points together so that any is as cheap. */
+export const CHART_RANGES = {
+  "1h": 3600,
+  "6h": 21_600,
+  "24h": 86_400,
+  "7d": 604_800,
+  "30d": 2_592_000,
+  "90d": 7_776_000,
+} as const;
+export type ChartRange = keyof typeof CHART_RANGES;
 
 /** How far back usage is summed up, days; 31 at most. */
 export const USAGE_DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;
@@ -196,6 +206,25 @@ export const topicSearch = (
   keep: positive(raw.keep),
   also: positive(raw.also),
 });
+
+/** A group: ranges of its lag, and of its hours and days. */
+export const groupSearch = (
+  raw: {
+    tab?: (typeof GROUP_TABS)[number];
+    q?: string;
+    sort?: string;
+    page?: number;
+    span?: Span;
+    range?: ChartRange;
+  } & SearchSchemaInput,
+) => ({
+  ...tabs(GROUP_TABS)(raw),
+  span: spanOf(raw.span),
+  range: oneOf(raw.range, Object.keys(CHART_RANGES) as ChartRange[]),
+});
+
+/** Lag objectives: the cluster whose groups are looked at. */
+export const objectivesSearch = (raw: { cluster?: string } & SearchSchemaInput) => ({ cluster: text(raw.cluster) });
 
 /** A cluster's usage and forecasts: ranges, and what its disks hold, GiB. */
 export const insightsSearch = (raw: { span?: Span; last?: UsageSpan; capacity?: number } & SearchSchemaInput) => {

@@ -20,6 +20,7 @@ const PAGES: Record<string, string> = {
   "/audit": "Audit",
   "/clusters/new": "New cluster",
   "/destinations": "Destinations",
+  "/objectives": "Lag objectives",
   "/settings": "Settings",
   "/usage": "Usage and cost",
   "/profile": "Profile",

@@ -16,6 +16,7 @@ import {
   IconServer2,
   IconSettings,
   IconStack2,
+  IconTargetArrow,
   IconUsersGroup,
 } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -54,6 +55,9 @@ export function SideNav() {
         </Link>
         <Link to="/destinations" activeOptions={{ includeSearch: false }}>
           <IconSend {...ICON} /> Destinations
+        </Link>
+        <Link to="/objectives" activeOptions={{ includeSearch: false }}>
+          <IconTargetArrow {...ICON} /> Lag objectives
         </Link>
         <Link to="/usage" activeOptions={{ includeSearch: false }}>
           <IconReceipt2 {...ICON} /> Usage and cost

@@ -1,25 +1,30 @@
-import { Link } from "@tanstack/react-router";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { InsightCard } from "@/components/insight-card";
+import { ObjectiveForm } from "@/components/objective-form";
+import { ObjectiveTable } from "@/components/objective-table";
 import { RollupChart } from "@/components/rollup-chart";
-import { Status, type Tone } from "@/components/status";
-import { formatDuration, formatInteger } from "@/lib/format";
-import { type GroupRollup, type ObjectiveRow, useGroupRollups, useObjectives } from "@/lib/insights";
-import type { Span } from "@/lib/search";
-import { formatShare } from "@/lib/readings";
+import { GroupRollupTable } from "@/components/rollup-table";
+import { formatDuration } from "@/lib/format";
+import { daysAgo, type GroupRollup, useGroupRollups, useObjectives } from "@/lib/insights";
+import { type Span, SPANS } from "@/lib/search";
+import { useSession } from "@/lib/session";
 
+const ROLLUPS = "/api/v1/clusters/{cluster_id}/analytics/rollups/groups";
 const OBJECTIVES = "/api/v1/clusters/{cluster_id}/analytics/lag-objectives";
 
-const VERDICTS: Record<ObjectiveRow["verdict"], [Tone, string]> = {
-  within: ["ok", "Within"],
-  slow_burn: ["warn", "Slow burn"],
-  fast_burn: ["bad", "Fast burn"],
-  unknown: ["muted", "Not known"],
-};
+interface AnalysesTabProps {
+  clusterId: string;
+  group: string;
+  span: Span;
+  onSpan: (span: Span) => void;
+}
 
 /** How late the group was by hours or days, and how fast it uses up the time that it may be late. */
-export function AnalysesTab({ clusterId, group }: { clusterId: string; group: string }) {
-  const [span, setSpan] = useState<Span>("2d");
+export function AnalysesTab({ clusterId, group, span, onSpan }: AnalysesTabProps) {
+  const canWrite = useSession().data?.can_write === true;
+  const [setting, setSetting] = useState(false);
+  const objectives = useObjectives(clusterId, group);
   const rollups = useGroupRollups(clusterId, group, span);
   const topics = [...new Set((rollups.data?.data ?? []).map((row) => row.topic))];
   return (
@@ -28,7 +33,13 @@ export function AnalysesTab({ clusterId, group }: { clusterId: string; group: st
         title="Lag by hours and days"
         query={rollups}
         span={span}
-        onSpan={setSpan}
+        onSpan={onSpan}
+        file={{
+          address: ROLLUPS,
+          blanks: { cluster_id: clusterId },
+          asked: { group, period: SPANS[span].period, from: daysAgo(SPANS[span].days) },
+        }}
+        table={(rows, periodS) => <GroupRollupTable rows={rows} periodS={periodS} />}
         figures={[
           {
             caption: "Behind by, 95 % of the time at most",
@@ -50,77 +61,15 @@ export function AnalysesTab({ clusterId, group }: { clusterId: string; group: st
         ]}
       />
       <InsightCard
-        title="Objective: at most 1m behind for 99 % of the time"
-        query={useObjectives(clusterId, group)}
-        file={{ address: OBJECTIVES, blanks: { cluster_id: clusterId } }}
+        title="Lag objectives"
+        query={objectives}
+        file={{ address: OBJECTIVES, blanks: { cluster_id: clusterId }, asked: { group } }}
+        aside={canWrite && <Button onClick={() => setSetting(true)}>Set an objective</Button>}
         empty="It needs windows in which the group's time lag is known."
       >
-        {(rows) => <Objectives rows={rows} clusterId={clusterId} />}
+        {(rows) => <ObjectiveTable rows={rows} clusterId={clusterId} isOfOne />}
       </InsightCard>
-    </div>
-  );
-}
-
-const burn = (rate: number | null) =>
-  rate === null ? <span className="ps-muted">not known</span> : `${Math.round(rate * 10) / 10}×`;
-
-function Objectives({ rows, clusterId }: { rows: ObjectiveRow[]; clusterId: string }) {
-  return (
-    <div className="ps-table-wrap">
-      <table className="ps-table" aria-label="Objectives">
-        <thead>
-          <tr>
-            <th scope="col">Topic</th>
-            <th scope="col">State</th>
-            <th scope="col" data-align="right">
-              In time
-            </th>
-            <th scope="col" data-align="right">
-              Budget left
-            </th>
-            <th scope="col" data-align="right" className="ps-hide-sm">
-              Burn, 1h
-            </th>
-            <th scope="col" data-align="right" className="ps-hide-sm">
-              Burn, 6h
-            </th>
-            <th scope="col" data-align="right" className="ps-hide-md">
-              Not known
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.topic}>
-              <td>
-                <Link
-                  to="/clusters/$clusterId/topics/$topic"
-                  params={{ clusterId, topic: row.topic }}
-                  className="ps-link ps-mono"
-                >
-                  {row.topic}
-                </Link>
-              </td>
-              <td>
-                <Status tone={VERDICTS[row.verdict][0]} label={VERDICTS[row.verdict][1]} />
-              </td>
-              <td data-align="right">{formatShare(row.good_share)}</td>
-              <td data-align="right" className={row.budget_left !== null && row.budget_left < 0 ? "ps-bad" : undefined}>
-                {formatShare(row.budget_left)}
-              </td>
-              <td data-align="right" className="ps-hide-sm">
-                {burn(row.burn_1h)}
-              </td>
-              <td data-align="right" className="ps-hide-sm">
-                {burn(row.burn_6h)}
-              </td>
-              <td data-align="right" className="ps-hide-md">
-                {formatInteger(row.unknown)} of {formatInteger(row.good + row.bad + row.unknown)} windows
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {setting && <ObjectiveForm start={{ cluster_id: clusterId, group }} onClose={() => setSetting(false)} />}
     </div>
   );
 }

@@ -245,7 +245,17 @@ export function GroupPage() {
             </div>
           </Tabs.Panel>
           <Tabs.Panel value="analyses">
-            <AnalysesTab clusterId={clusterId} group={name} />
+            <AnalysesTab
+              clusterId={clusterId}
+              group={name}
+              span={search.span ?? "2d"}
+              onSpan={(span) =>
+                void navigate({
+                  search: (old) => ({ ...old, span: span === "2d" ? undefined : span }),
+                  replace: true,
+                })
+              }
+            />
           </Tabs.Panel>
           <Tabs.Panel value="members">
             <Card>

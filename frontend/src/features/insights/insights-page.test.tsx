@@ -234,6 +234,9 @@ describe("analyses of a topic and of a group", () => {
         {
           group: "readers",
           topic: "sales",
+          objective_id: null,
+          seconds: 60,
+          share: 0.99,
           verdict: "fast_burn",
           good: 90,
           bad: 10,
@@ -248,7 +251,18 @@ describe("analyses of a topic and of a group", () => {
       ]),
     });
     expect(await rowsOf("Objectives")).toEqual([
-      ["sales", "Fast burn", "90 %", "-900 %", "14.4×", "not known", "5 of 105 windows"],
+      [
+        "sales",
+        "Fast burn",
+        "at most 1m behind for 99 % of the timedefault",
+        "90 %",
+        "-900 %",
+        "20×",
+        "15×",
+        "14.4×",
+        "not known",
+        "5 of 105 windows",
+      ],
     ]);
   });
 });

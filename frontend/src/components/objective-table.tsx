@@ -1,0 +1,126 @@
+import { Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { formatInteger } from "@/lib/format";
+import type { ObjectiveRow } from "@/lib/insights";
+import { goodWords, targetWords, verdictRank } from "@/lib/objectives";
+import { formatShare } from "@/lib/readings";
+import { DataTable } from "./data-table";
+import { GroupLink } from "./group-link";
+import { Status, type Tone } from "./status";
+
+const VERDICTS: Record<ObjectiveRow["verdict"], [Tone, string]> = {
+  within: ["ok", "Within"],
+  slow_burn: ["warn", "Slow burn"],
+  fast_burn: ["bad", "Fast burn"],
+  unknown: ["muted", "Not known"],
+};
+const NOT_KNOWN = <span className="ps-muted">not known</span>;
+
+const burn = (rate: number | null) =>
+  rate === null ? (
+    NOT_KNOWN
+  ) : (
+    <span title={`${rate} times as fast as the budget lasts`}>{Math.round(rate * 10) / 10}×</span>
+  );
+
+const column = createColumnHelper<ObjectiveRow>();
+
+/** A rate over one window; two of them have to agree before it is called a burn. */
+const rate = (id: "burn_5m" | "burn_30m" | "burn_1h" | "burn_6h", header: string, hideBelow: "sm" | "md") =>
+  column.accessor((row) => row[id] ?? -1, {
+    id,
+    header,
+    meta: { align: "right", hideBelow },
+    cell: ({ row }) => burn(row.original[id]),
+  });
+
+const common = (clusterId: string) => [
+  column.accessor("topic", {
+    header: "Topic",
+    cell: ({ getValue }) => (
+      <Link
+        to="/clusters/$clusterId/topics/$topic"
+        params={{ clusterId, topic: getValue() }}
+        className="ps-link ps-mono"
+      >
+        {getValue()}
+      </Link>
+    ),
+  }),
+  column.accessor((row) => verdictRank(row.verdict), {
+    id: "verdict",
+    header: "State",
+    cell: ({ row }) => {
+      const [tone, label] = VERDICTS[row.original.verdict];
+      return <Status tone={tone} label={label} />;
+    },
+  }),
+  column.accessor("seconds", {
+    header: "Objective",
+    meta: { hideBelow: "md" },
+    cell: ({ row: { original: row } }) => (
+      <>
+        {targetWords(row)}
+        {row.objective_id === null && (
+          <span className="ps-tag" data-tone="muted">
+            default
+          </span>
+        )}
+      </>
+    ),
+  }),
+  column.accessor((row) => row.good_share ?? -1, {
+    id: "good",
+    header: "In time",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: ({ row }) => goodWords(row.original),
+  }),
+  column.accessor((row) => row.budget_left ?? Number.NEGATIVE_INFINITY, {
+    id: "budget",
+    header: "Budget left",
+    meta: { align: "right" },
+    cell: ({ row: { original: row } }) =>
+      row.budget_left === null ? (
+        NOT_KNOWN
+      ) : (
+        <span className={row.budget_left < 0 ? "ps-bad" : undefined}>{formatShare(row.budget_left)}</span>
+      ),
+  }),
+  rate("burn_5m", "5 min", "md"),
+  rate("burn_30m", "30 min", "md"),
+  rate("burn_1h", "Burn, 1 h", "sm"),
+  rate("burn_6h", "6 h", "sm"),
+  column.accessor("unknown", {
+    header: "Not known",
+    meta: { align: "right", hideBelow: "md" },
+    cell: ({ row: { original: row } }) =>
+      `${formatInteger(row.unknown)} of ${formatInteger(row.good + row.bad + row.unknown)} windows`,
+  }),
+];
+
+const groups = (clusterId: string) =>
+  column.accessor("group", {
+    header: "Group",
+    cell: ({ getValue }) => <GroupLink clusterId={clusterId} group={getValue()} />,
+  });
+
+interface ObjectiveTableProps {
+  rows: ObjectiveRow[];
+  clusterId: string;
+  /** Of one group, whose page it is. */
+  isOfOne?: boolean;
+}
+
+/** How fast groups use up the time that they may be late; what burns first. */
+export function ObjectiveTable({ rows, clusterId, isOfOne = false }: ObjectiveTableProps) {
+  return (
+    <DataTable
+      rows={rows}
+      columns={isOfOne ? common(clusterId) : [groups(clusterId), ...common(clusterId)]}
+      rowId={(row) => JSON.stringify([row.group, row.topic])}
+      label="Objectives"
+      defaultSort="verdict"
+      pageSize={20}
+    />
+  );
+}

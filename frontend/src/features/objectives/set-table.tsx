@@ -1,0 +1,84 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import { IconDots, IconPencil, IconTargetArrow } from "@tabler/icons-react";
+import { createColumnHelper } from "@tanstack/react-table";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { DeleteItem } from "@/components/more-menu";
+import { RelTime } from "@/components/rel-time";
+import { coversWords, type LagObjective, targetWords } from "@/lib/objectives";
+
+interface SetTableProps {
+  rows: LagObjective[];
+  clusters: Map<string, string>;
+  /** Missing for those who may not. */
+  onChange?: (objective: LagObjective) => void;
+  onDelete?: (objective: LagObjective) => void;
+}
+
+const column = createColumnHelper<LagObjective>();
+
+/** The objectives that are set; of several that cover a group the narrowest holds. */
+export function SetTable({ rows, clusters, onChange, onDelete }: SetTableProps) {
+  const words = (row: LagObjective) =>
+    coversWords(row, row.cluster_id === null ? null : `cluster ${clusters.get(row.cluster_id) ?? row.cluster_id}`);
+  const columns = [
+    column.accessor(words, {
+      id: "covers",
+      header: "Covers",
+      cell: ({ row, getValue }) => (
+        <div style={{ overflowWrap: "anywhere", padding: "3px 0" }}>
+          {getValue()}
+          {row.original.note && (
+            <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
+              {row.original.note}
+            </div>
+          )}
+        </div>
+      ),
+    }),
+    column.accessor("seconds", { header: "Objective", cell: ({ row }) => targetWords(row.original) }),
+    column.accessor("created_at", {
+      header: "Set",
+      meta: { hideBelow: "sm" },
+      cell: ({ row, getValue }) => (
+        <>
+          <RelTime at={getValue()} /> <span className="ps-muted">by {row.original.created_by}</span>
+        </>
+      ),
+    }),
+  ];
+  const actions = column.display({
+    id: "actions",
+    header: () => <span className="ps-sr">Actions</span>,
+    meta: { align: "right" },
+    cell: ({ row: { original: objective } }) => (
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon size="sm" aria-label={`Actions for the objective of ${words(objective)}`}>
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => onChange?.(objective)}>
+            Change
+          </Menu.Item>
+          <DeleteItem onClick={() => onDelete?.(objective)}>Delete</DeleteItem>
+        </Menu.Dropdown>
+      </Menu>
+    ),
+  });
+  return (
+    <DataTable
+      rows={rows}
+      columns={onChange || onDelete ? [...columns, actions] : columns}
+      rowId={(row) => row.id}
+      label="Set objectives"
+      defaultSort="covers"
+      empty={
+        <Empty icon={<IconTargetArrow size={20} />} title="Nothing is set">
+          Every group is judged by the default: at most 1m behind for 99 % of the time.
+        </Empty>
+      }
+    />
+  );
+}

@@ -17,6 +17,7 @@ from controlplane.analytics.serializers import (
     AnalyticsRunPageSerializer,
     AnalyticsRunSerializer,
     BackfillAnswerSerializer,
+    BackfillPageSerializer,
     BackfillSerializer,
     CollectorSerializer,
     LagQuerySerializer,
@@ -148,6 +149,16 @@ class RunsView(TenantView):
 
 class BackfillsView(OperatorView):
     @documented(
+        "operator_analytics_backfill_list",
+        answers={200: BackfillPageSerializer},
+        parameters=PAGED,
+        tag=TAG,
+        summary="Runs of hours and days with their progress, of all tenants; the newest first",
+    )
+    def get(self, request: Request) -> Response:
+        return Response(page_of(request, selectors.backfill_rows(), selectors.backfill_dict))
+
+    @documented(
         "operator_analytics_backfill",
         body=BackfillSerializer,
         answers={202: BackfillAnswerSerializer},
@@ -159,6 +170,19 @@ class BackfillsView(OperatorView):
         given.is_valid(raise_exception=True)
         asked = given.validated_data
         run = services.backfill_request(asked["job"], asked["from"], asked["to"], actor=self.actor)
+        return Response(selectors.backfill_dict(run), status=status.HTTP_202_ACCEPTED)
+
+
+class OperatorRunCancellationView(OperatorView):
+    @documented(
+        "operator_analytics_run_cancel",
+        answers={202: BackfillAnswerSerializer},
+        tag=TAG,
+        summary="End a run of any tenants' clusters; earlier results stay",
+    )
+    def post(self, request: Request, run_id: str) -> Response:
+        services.run_cancel(selectors.any_run_row(run_id), tenant_id="", actor=self.actor)
+        run = selectors.any_run_row(run_id)
         return Response(selectors.backfill_dict(run), status=status.HTTP_202_ACCEPTED)
 
 
@@ -185,7 +209,7 @@ class RunCancellationView(TenantView):
         # A run computes every tenant's clusters: no tenant takes the others' results away.
         if not self.access.may_run_platform:
             raise Forbidden("This needs a platform operator, signed in.")
-        services.run_cancel(run, tenant=self.tenant, actor=self.access.actor)
+        services.run_cancel(run, tenant_id=self.tenant.id, actor=self.access.actor)
         return Response(_run(self, run_id), status=status.HTTP_202_ACCEPTED)
 
 

@@ -29,7 +29,12 @@ from controlplane.analytics.models import (
     RunCluster,
 )
 from controlplane.analytics.newest import group_verdicts, newest_expiries, newest_lags
-from controlplane.analytics.rules import VERDICT_STALE_S, result_stale_s, verdict_after_s
+from controlplane.analytics.rules import (
+    ROLLUP_PLANS,
+    VERDICT_STALE_S,
+    result_stale_s,
+    verdict_after_s,
+)
 from controlplane.analytics.times import iso_ms
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import seen_cluster
@@ -296,14 +301,39 @@ def eta_s(row: AnalyticsRun) -> float | None:
 RUN_FAILED = "The run failed on the service's side; its operator finds why in the log."
 
 
+def backfill_rows() -> QuerySet[AnalyticsRun]:
+    """Runs of hours and days, those of the schedule too: what was computed, and by whom."""
+    return AnalyticsRun.objects.filter(job__in=ROLLUP_PLANS)
+
+
+def any_run_row(run_id: str) -> AnalyticsRun:
+    """Whoever's clusters it computes: for operators of the platform."""
+    found = AnalyticsRun.objects.filter(pk=run_id).first()
+    if found is None:
+        raise NotFound("There is no such analytics run.")
+    return found
+
+
 def backfill_dict(row: AnalyticsRun) -> dict[str, Any]:
-    """A run as who asked for it is answered; no tenant's part of it."""
+    """A run as operators of the platform see it; no tenant's part of it."""
     return {
         "id": row.pk,
         "job": row.job,
         "state": row.state,
+        "trigger": row.trigger,
+        "requested_by": row.requested_by,
         "from": iso_ms(row.from_ts_ms),
         "to": iso_ms(row.to_ts_ms),
+        "attempt": row.attempt,
+        "progress": {name: row.progress[name] for name in PROGRESS if name in row.progress},
+        "eta_s": eta_s(row),
+        "cancel_requested": row.cancel_requested,
+        "created_at": iso(row.created_at),
+        "started_at": iso(row.started_at),
+        "finished_at": iso(row.finished_at),
+        "rows_out": row.rows_out,
+        "wall_s": row.wall_s,
+        "error": row.error,
     }
 
 

@@ -175,10 +175,27 @@ class BackfillSerializer(Shape):
 
 
 class BackfillAnswerSerializer(Shape):
+    """A run of hours or days as operators of the platform see it."""
+
     id = serializers.CharField()
     job = serializers.ChoiceField(JOB_CHOICES)
     state = serializers.ChoiceField(ANALYTICS_RUN_STATE_CHOICES)
+    trigger = serializers.ChoiceField(TRIGGER_CHOICES)
+    requested_by = serializers.CharField(allow_blank=True)
     to = serializers.DateTimeField()
+    attempt = serializers.IntegerField()
+    progress = RunProgressSerializer()
+    eta_s = serializers.FloatField(allow_null=True)
+    cancel_requested = serializers.BooleanField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    rows_out = serializers.IntegerField()
+    wall_s = serializers.FloatField(allow_null=True)
+    error = serializers.CharField(allow_blank=True)
 
     def get_fields(self) -> dict[str, AnyField]:
         return {**super().get_fields(), "from": serializers.DateTimeField()}
+
+
+BackfillPageSerializer = page_serializer(BackfillAnswerSerializer)

@@ -162,8 +162,8 @@ def _active_already(*jobs: str) -> Conflict:
     )
 
 
-def run_cancel(run: AnalyticsRun, *, tenant: Tenant, actor: Actor) -> None:
-    """Ask the supervisor to end it; it does within seconds.
+def run_cancel(run: AnalyticsRun, *, tenant_id: str, actor: Actor) -> None:
+    """Ask the supervisor to end it; it does within seconds. On record with the tenant, if any.
 
     Raises:
         Conflict: it has ended already.
@@ -175,7 +175,7 @@ def run_cancel(run: AnalyticsRun, *, tenant: Tenant, actor: Actor) -> None:
         if not asked:
             raise Conflict(f"The run {run.pk} is {run.state} already.", code="run-ended")
         audit_record(
-            tenant_id=tenant.id, actor=actor, action="analytics.cancel", resource=f"run:{run.id}"
+            tenant_id=tenant_id, actor=actor, action="analytics.cancel", resource=f"run:{run.id}"
         )
         outbox.enqueue(TICK, [])
 

@@ -42,6 +42,10 @@ urlpatterns = [
     path("lag-objectives", objective_api.LagObjectivesView.as_view()),
     path("lag-objectives/<str:objective_id>", objective_api.LagObjectiveView.as_view()),
     path("operator/analytics/backfills", api.BackfillsView.as_view()),
+    path(
+        "operator/analytics/runs/<str:run_id>/cancellation",
+        api.OperatorRunCancellationView.as_view(),
+    ),
     path("analytics/runs", api.RunsView.as_view()),
     path("analytics/runs/<str:run_id>", api.RunView.as_view()),
     path("analytics/runs/<str:run_id>/cancellation", api.RunCancellationView.as_view()),

@@ -1170,10 +1170,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Runs of hours and days with their progress, of all tenants; the newest first */
+        get: operations["operator_analytics_backfill_list"];
         put?: never;
         /** Compute hours or days again, of all tenants */
         post: operations["operator_analytics_backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/analytics/runs/{run_id}/cancellation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a run of any tenants' clusters; earlier results stay */
+        post: operations["operator_analytics_run_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2415,13 +2433,34 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         BackfillAnswer: {
+            attempt: number;
+            cancel_requested: boolean;
+            /** Format: date-time */
+            created_at: string;
+            error: string;
+            /** Format: double */
+            eta_s: number | null;
+            /** Format: date-time */
+            finished_at: string | null;
             /** Format: date-time */
             from: string;
             id: string;
             job: components["schemas"]["JobC77Enum"];
+            progress: components["schemas"]["RunProgress"];
+            requested_by: string;
+            rows_out: number;
+            /** Format: date-time */
+            started_at: string | null;
             state: components["schemas"]["StateE44Enum"];
             /** Format: date-time */
             to: string;
+            trigger: components["schemas"]["TriggerEnum"];
+            /** Format: double */
+            wall_s: number | null;
+        };
+        BackfillAnswerPage: {
+            data: components["schemas"]["BackfillAnswer"][];
+            page: components["schemas"]["Page"];
         };
         /** @enum {string} */
         BackfillJobEnum: "hourly" | "daily";
@@ -13605,6 +13644,76 @@ export interface operations {
             };
         };
     };
+    operator_analytics_backfill_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillAnswerPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     operator_analytics_backfill: {
         parameters: {
             query?: never;
@@ -13697,6 +13806,114 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_analytics_run_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillAnswer"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -67,7 +67,7 @@ export const TOPIC_TABS = ["partitions", "configuration", "analyses"] as const;
 export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
 export const ACCESS_TABS = ["users", "acls", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts"] as const;
-export const PLATFORM_TABS = ["tenants", "users", "hosts"] as const;
+export const PLATFORM_TABS = ["tenants", "users", "hosts", "backfills"] as const;
 
 const tabs =
   <T extends string>(known: readonly T[]) =>

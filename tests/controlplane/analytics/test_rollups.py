@@ -242,6 +242,33 @@ def test_a_backfill_is_for_platform_operators_and_of_whole_periods(world):
     assert backfill(world, owner, job="daily", **ahead).json()["code"] == "nothing-to-compute"
 
 
+def test_backfills_are_listed_and_cancelled_by_platform_operators_alone(world):
+    owner = client_for(world.tenant, "owner", name="staff")
+    listed = "/api/v1/operator/analytics/backfills"
+    assert owner.get(listed).status_code in {403, 404}
+    User.objects.filter(username="staff").update(is_staff=True)
+    AnalyticsRun.objects.create(trigger="schedule", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
+    span = {"from": "2026-01-02T03:00:00Z", "to": "2026-01-02T05:00:00Z"}
+    asked = backfill(world, owner, job="hourly", **span).json()
+    (row,) = owner.get(listed).json()["data"]
+    assert (row["id"], row["state"], row["trigger"]) == (asked["id"], "queued", "manual")
+    assert row["requested_by"].endswith("staff")
+    assert (row["eta_s"], row["progress"], row["cancel_requested"]) == (None, {}, False)
+
+    cancel = f"/api/v1/operator/analytics/runs/{row['id']}/cancellation"
+    User.objects.filter(username="staff").update(is_staff=False)
+    assert owner.post(cancel, {}, format="json").status_code in {403, 404}
+    User.objects.filter(username="staff").update(is_staff=True)
+    answer = owner.post(cancel, {}, format="json")
+    assert (answer.status_code, answer.json()["cancel_requested"]) == (202, True)
+    assert AuditEvent.objects.filter(action="analytics.cancel", tenant_id="").count() == 1
+    AnalyticsRun.objects.filter(pk=row["id"]).update(state=FAILED)
+    again = owner.post(cancel, {}, format="json")
+    assert (again.status_code, again.json()["code"]) == (409, "run-ended")
+    missing = "/api/v1/operator/analytics/runs/run_nope/cancellation"
+    assert owner.post(missing, {}, format="json").status_code == 404
+
+
 def test_a_run_says_how_long_it_has_to_go(tmp_path):
     now = timezone.now()
     run = AnalyticsRun.objects.create(

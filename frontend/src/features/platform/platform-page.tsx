@@ -5,6 +5,7 @@ import { Refused } from "@/components/refused";
 import { PLATFORM_TABS } from "@/lib/search";
 import { ApiError } from "@/lib/problem";
 import { useSession } from "@/lib/session";
+import { BackfillsTab } from "./backfills-tab";
 import { HostsTab } from "./hosts-tab";
 import { TenantsTab } from "./tenants-tab";
 import { UsersTab } from "./users-tab";
@@ -32,6 +33,7 @@ export function PlatformPage() {
           <Tabs.Tab value="tenants">Tenants</Tabs.Tab>
           <Tabs.Tab value="users">Users</Tabs.Tab>
           <Tabs.Tab value="hosts">Hosts</Tabs.Tab>
+          <Tabs.Tab value="backfills">Backfills</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="tenants">
           <TenantsTab />
@@ -41,6 +43,9 @@ export function PlatformPage() {
         </Tabs.Panel>
         <Tabs.Panel value="hosts">
           <HostsTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="backfills">
+          <BackfillsTab />
         </Tabs.Panel>
       </Tabs>
     </>

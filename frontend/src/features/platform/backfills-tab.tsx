@@ -1,0 +1,177 @@
+import { ActionIcon, Button, Menu, Progress } from "@mantine/core";
+import { IconDots, IconHistory } from "@tabler/icons-react";
+import { createColumnHelper } from "@tanstack/react-table";
+import { useState } from "react";
+import { Card } from "@/components/card";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { ListView } from "@/components/list-view";
+import { RelTime } from "@/components/rel-time";
+import { Status, type Tone } from "@/components/status";
+import { useChange } from "@/lib/administration";
+import { api } from "@/lib/api-client";
+import { type Backfill, doneShare, isActive, useBackfills } from "@/lib/backfills";
+import { formatDuration, formatInteger, toDate } from "@/lib/format";
+import { formatShare } from "@/lib/readings";
+import { BackfillForm } from "./backfill-form";
+
+const TONES: Record<Backfill["state"], Tone> = {
+  queued: "muted",
+  running: "run",
+  succeeded: "ok",
+  failed: "bad",
+  cancelled: "warn",
+};
+const JOBS: Record<string, string> = { hourly: "Hours", daily: "Days" };
+
+/** "21 Nov, 10:00" in one's own time, exact on hover. */
+function Moment({ at }: { at: string }) {
+  const date = toDate(at);
+  if (date === null) return <>{at}</>;
+  const words = date.toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  return (
+    <time dateTime={at} title={at} style={{ whiteSpace: "nowrap" }}>
+      {words}
+    </time>
+  );
+}
+
+/** How far a run is, and how long it has to go; what is not known is said. */
+function Going({ run }: { run: Backfill }) {
+  if (!isActive(run))
+    return <span className="ps-muted">{run.wall_s === null ? "–" : `took ${formatDuration(run.wall_s)}`}</span>;
+  const share = doneShare(run);
+  return (
+    <div style={{ minWidth: 120 }}>
+      <Progress
+        size="sm"
+        value={100 * (share ?? 0)}
+        aria-label={`Progress of ${run.id}`}
+        animated={share === null && run.state === "running"}
+      />
+      <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
+        {run.progress.phase ?? (run.state === "queued" ? "waits for its turn" : "begins")}
+        {share !== null && `, ${formatShare(share)}`}
+        {run.eta_s !== null && `, about ${formatDuration(Math.round(run.eta_s))} to go`}
+      </span>
+    </div>
+  );
+}
+
+const column = createColumnHelper<Backfill>();
+const shown = [
+  column.accessor("job", {
+    header: "Computes",
+    cell: ({ row: { original: run } }) => (
+      <>
+        {JOBS[run.job] ?? run.job}
+        <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
+          <Moment at={run.from} /> to <Moment at={run.to} />
+        </div>
+      </>
+    ),
+  }),
+  column.accessor("state", {
+    header: "State",
+    cell: ({ row: { original: run } }) => (
+      <>
+        <Status
+          tone={run.cancel_requested && isActive(run) ? "warn" : TONES[run.state]}
+          label={run.cancel_requested && isActive(run) ? "is being ended" : run.state}
+          pulse={run.state === "running"}
+        />
+        {run.error && (
+          <div className="ps-bad" style={{ fontSize: "0.75rem", overflowWrap: "anywhere" }}>
+            {run.error}
+          </div>
+        )}
+      </>
+    ),
+  }),
+  column.accessor((run) => doneShare(run) ?? -1, {
+    id: "progress",
+    header: "Progress",
+    cell: ({ row }) => <Going run={row.original} />,
+  }),
+  column.accessor("rows_out", {
+    header: "Rows",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: ({ row: { original: run } }) =>
+      run.state === "succeeded" ? formatInteger(run.rows_out) : <span className="ps-muted">–</span>,
+  }),
+  column.accessor("created_at", {
+    header: "Asked for",
+    meta: { hideBelow: "sm" },
+    cell: ({ row: { original: run } }) => (
+      <>
+        <RelTime at={run.created_at} />{" "}
+        <span className="ps-muted">{run.trigger === "schedule" ? "by schedule" : `by ${run.requested_by}`}</span>
+      </>
+    ),
+  }),
+];
+
+const actions = (onCancel: (run: Backfill) => void) =>
+  column.display({
+    id: "actions",
+    header: () => <span className="ps-sr">Actions</span>,
+    meta: { align: "right" },
+    cell: ({ row: { original: run } }) =>
+      isActive(run) &&
+      !run.cancel_requested && (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon size="sm" aria-label={`Actions for ${run.id}`}>
+              <IconDots size={16} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item color="red" onClick={() => onCancel(run)}>
+              End it
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      ),
+  });
+
+/** Hours and days of every tenant computed again: asked for, watched, ended; what ran before stays listed. */
+export function BackfillsTab() {
+  const query = useBackfills();
+  const [asking, setAsking] = useState(false);
+  const cancel = useChange(
+    (run: Backfill) =>
+      api.post("/api/v1/operator/analytics/runs/{run_id}/cancellation", { blanks: { run_id: run.id } }),
+    () => "It is being ended; what was computed before stays.",
+  );
+  return (
+    <>
+      <Card
+        title="Hours and days, computed again"
+        aside={
+          <Button leftSection={<IconHistory size={15} />} onClick={() => setAsking(true)}>
+            Compute a range again
+          </Button>
+        }
+      >
+        <ListView query={query}>
+          {(rows) => (
+            <DataTable
+              rows={rows}
+              columns={[...shown, actions((run) => cancel.mutate(run))]}
+              rowId={(run) => run.id}
+              label="Backfills"
+              defaultSort="-created_at"
+              pageSize={20}
+              empty={
+                <Empty icon={<IconHistory size={20} />} title="No hours or days were computed yet">
+                  They are computed by themselves after each hour and each day that ends.
+                </Empty>
+              }
+            />
+          )}
+        </ListView>
+      </Card>
+      {asking && <BackfillForm onClose={() => setAsking(false)} />}
+    </>
+  );
+}

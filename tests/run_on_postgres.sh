@@ -18,4 +18,5 @@ trap cleanup EXIT
 "${as_owner[@]}" "$bin/initdb" -D "$work/data" -U penstock --auth=trust --encoding=UTF8 --locale=C >"$work/initdb.log" 2>&1 || { cat "$work/initdb.log"; exit 1; }
 "${as_owner[@]}" "$bin/pg_ctl" -D "$work/data" -w -o "-p $port -k $work -c listen_addresses=127.0.0.1 -c fsync=off" -l "$work/pg.log" start >/dev/null
 DATABASE_URL="postgres://penstock@127.0.0.1:$port/postgres" \
-  .venv/bin/python -m pytest -q -n 2 tests/controlplane tests/console -m "not cluster and not spark and not e2e" "$@"
+  .venv/bin/python -m pytest -q -n 2 -p tests.only_database tests/controlplane tests/console \
+  -m "not cluster and not spark and not e2e" "$@"

@@ -47,7 +47,7 @@ setup: ## Install what running needs, without starting anything
 .PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-incidents test-spark test-spark-cluster test-conformance conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
 test: ## Everything that is fast enough for every change (half an hour on 2 cores)
 	@deploy/local/setup.sh test
-	@tests/run_all.sh
+	@$(PY) -m tests.run_all
 test-all: test test-faults test-e2e test-incidents test-spark-cluster ## Also the faults, incidents and browser tests that take long
 lint: ## Format check and ruff
 	@$(PY) -m ruff format --check . && $(PY) -m ruff check .
@@ -60,7 +60,7 @@ test-unit: ## Unit, property and architecture tests
 	@PYTHONHASHSEED=0 $(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not spark_cluster and not e2e and not postgres"
 # These wait more than they work: files side by side, the longest first.
 test-integration: ## Cluster, conformance and Spark tests, three files at a time
-	@$(PY) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder \
+	@$(PY) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder -p tests.only_marked_files \
 	  -m "(cluster or conformance or spark) and not faults and not e2e and not slow" \
 	  tests/spark_analytics tests/controlplane/live tests/conformance tests
 test-cluster: ## Tests on real brokers and ZooKeeper

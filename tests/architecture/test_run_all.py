@@ -1,0 +1,99 @@
+"""The runner of the stages: in order, side by side, and ended by the first that fails."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.architecture.test_tidy import REPOSITORY
+from tests.run_all import STAGES, Stage, run
+
+LONG_S = 600.0
+QUICK_S = 60.0
+
+
+def shell(name, script, *after, fills_gaps=False):
+    return Stage(name, ("sh", "-c", script), after, fills_gaps)
+
+
+def test_every_stage_waits_for_stages_that_are_there_and_come_before():
+    names = [stage.name for stage in STAGES]
+    for at, stage in enumerate(STAGES):
+        assert set(stage.after) <= set(names[:at]), stage
+    assert len(set(names)) == len(names)
+
+
+def test_what_waits_for_nobody_runs_side_by_side_and_the_rest_after_it(tmp_path, capfd):
+    # Each of the two waits for the other: one after the other they would never end.
+    meet = "touch {0}/{1}; until [ -e {0}/{2} ]; do sleep 0.01; done; echo {1}: 7 passed"
+    stages = (
+        shell("a", meet.format(tmp_path, "a", "b")),
+        shell("b", meet.format(tmp_path, "b", "a"), fills_gaps=True),
+        shell("c", f"ls {tmp_path}; echo 11 passed, 2 skipped", "a", "b"),
+    )
+    outcomes = run(stages, QUICK_S)
+    assert {outcome.stage.name for outcome in outcomes[:2]} == {"a", "b"}
+    assert outcomes[2].output == "a\nb\n11 passed, 2 skipped\n"
+    assert all(outcome.passed for outcome in outcomes)
+    assert outcomes[2].line().split()[:4] == ["c", "passed", "11", "2"]
+    assert "== c: passed in" in capfd.readouterr().out
+
+
+def test_what_fills_gaps_has_a_lower_priority():
+    found = [run([shell("n", "nice", fills_gaps=fills)], QUICK_S)[0] for fills in (False, True)]
+    plain, filling = (int(outcome.output) for outcome in found)
+    assert plain == os.nice(0)
+    assert filling > plain
+
+
+def test_one_that_fails_stops_those_beside_it_and_begins_none(tmp_path):
+    stopped = tmp_path / "stopped"
+    beside = (
+        f"trap 'touch {stopped}; exit 1' INT; touch {tmp_path}/up; while :; do sleep 0.05; done"
+    )
+    stages = (
+        shell("beside", beside),
+        shell("failing", f"until [ -e {tmp_path}/up ]; do sleep 0.01; done; echo no; exit 3"),
+        shell("never", f"touch {tmp_path}/never", "failing"),
+    )
+    begun_s = time.monotonic()
+    outcomes = {outcome.stage.name: outcome for outcome in run(stages, LONG_S)}
+    assert time.monotonic() - begun_s < QUICK_S
+    assert set(outcomes) == {"beside", "failing"}
+    assert outcomes["failing"].status == 3
+    assert not any(outcome.passed for outcome in outcomes.values())
+    assert stopped.exists()
+    assert not (tmp_path / "never").exists()
+
+
+def test_one_that_hangs_is_named_and_ends():
+    (outcome,) = run([shell("hangs", "exec sleep 600")], 1.0)
+    assert not outcome.passed
+    assert "over 1 s" in outcome.line()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_stops_the_run_stops_its_stages(tmp_path, number):
+    program = (
+        "import signal; from tests import run_all;"
+        "signal.signal(signal.SIGINT, run_all.interrupt);"
+        "signal.signal(signal.SIGTERM, run_all.interrupt);"
+        f"stage = run_all.Stage('s', ('sh', '-c', 'echo $$ > {tmp_path}/new; mv {tmp_path}/new"
+        f" {tmp_path}/pid; exec sleep 600'));"
+        "print(run_all.run([stage])[0].note)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
+    ) as process:
+        deadline_s = time.monotonic() + QUICK_S
+        while not (tmp_path / "pid").exists():
+            assert time.monotonic() < deadline_s
+            time.sleep(0.02)
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=QUICK_S)
+    assert said.splitlines()[-1] == "stopped"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

@@ -17,6 +17,9 @@ from controlplane.gateway.types import (
 )
 from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC, NO_OFFSET, TELEMETRY_VERSION
 
+UNLIMITED = -1
+"""Kafka's own sign for a retention without a limit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
@@ -57,6 +60,9 @@ def topic_record(cluster_id: str, sample: Sample, topic: TopicDescription) -> di
         if not size.is_future and leaders.get(size.tp) == size.broker
     }
     tps = sorted(leaders)
+    configs = sample.configs.get(topic.name, ())
+    # Retention takes nothing of a topic that is compacted alone, whatever its limits say.
+    is_kept = not _is_deleted_from(configs)
     return {
         "v": TELEMETRY_VERSION,
         "kind": KIND_TOPIC,
@@ -64,8 +70,8 @@ def topic_record(cluster_id: str, sample: Sample, topic: TopicDescription) -> di
         "cluster_id": cluster_id,
         "topic": topic.name,
         "topic_id": topic.topic_id or None,
-        "retention_ms": number(sample.configs.get(topic.name, ()), "retention.ms"),
-        "retention_bytes": number(sample.configs.get(topic.name, ()), "retention.bytes"),
+        "retention_ms": UNLIMITED if is_kept else number(configs, "retention.ms"),
+        "retention_bytes": UNLIMITED if is_kept else number(configs, "retention.bytes"),
         "partition": [tp.partition for tp in tps],
         "leader_epoch": [
             part.leader_epoch for part in sorted(topic.partitions, key=lambda p: p.partition)
@@ -103,6 +109,12 @@ def group_record(
 
 def _offsets(found: Mapping[TP, OffsetAt], tps: Iterable[TP]) -> list[int | None]:
     return [found[tp].offset if tp in found and found[tp].offset >= 0 else None for tp in tps]
+
+
+def _is_deleted_from(entries: Iterable[ConfigEntry]) -> bool:
+    """Where nobody says how a topic is cleaned up, its limits are believed."""
+    policies = [entry.value for entry in entries if entry.name == "cleanup.policy"]
+    return not any(policies) or any("delete" in (policy or "") for policy in policies)
 
 
 def number(entries: Iterable[ConfigEntry], name: str) -> int | None:

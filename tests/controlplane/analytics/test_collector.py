@@ -98,6 +98,23 @@ def test_a_slice_holds_every_partition(gateway):
     assert idle["oldest_ts_ms"] == [None]
 
 
+@pytest.mark.parametrize(
+    ("policy", "kept"),
+    [
+        ("delete", (3_600_000, 5_000)),
+        ("compact,delete", (3_600_000, 5_000)),
+        ("compact", (-1, -1)),
+    ],
+)
+def test_retention_takes_nothing_of_a_topic_that_is_compacted_alone(gateway, policy, kept):
+    """Its limits are there all the same, and a group would be said to lose what nobody takes."""
+    limits = {"retention.ms": "3600000", "retention.bytes": "5000", "cleanup.policy": policy}
+    gateway.topics["orders"].configs.update(limits)
+    rows = rows_of(encoded(records("kc_1", Sampler().sample(gateway, budget_s=5))))
+    (orders,) = [row for row in rows if (row["topic"], row["kind"]) == ("orders", "topic")]
+    assert (orders["retention_ms"], orders["retention_bytes"]) == kept
+
+
 def test_a_partition_without_leader_is_unknown_not_zero(gateway, monkeypatch):
     everything = gateway.offsets
     monkeypatch.setattr(

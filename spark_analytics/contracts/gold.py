@@ -13,7 +13,7 @@ from typing import Final
 
 from spark_analytics.contracts.statuses import Method, Reason, Risk, Status, Trend
 
-FORMULA_VERSION: Final = 5
+FORMULA_VERSION: Final = 6
 """Changes when the same input would give other gold rows; stored with every run."""
 
 

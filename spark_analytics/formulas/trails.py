@@ -31,7 +31,9 @@ def trails(groups: GroupSamples, trend_ms: int) -> Trails:
     order = np.lexsort((groups.window_ms, groups.series))
     window, ts_ms = groups.window_ms[order], groups.ts_ms[order].astype(float)
     committed, end = groups.committed_offset[order], groups.log_end_offset[order]
-    starts = starts_of(groups.series[order])
+    # What was not there for longer than trends look is another one of that name.
+    lives = np.cumsum(np.diff(window, prepend=window[:1]) > trend_ms)
+    starts = starts_of(groups.series[order], lives)
     first = starts[run_of(starts, len(order))]
     step = np.diff(committed, prepend=np.nan)
     step[starts] = np.nan

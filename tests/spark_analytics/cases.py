@@ -150,6 +150,32 @@ CASES = {
         for at in [m if m <= 8 else m - 4.5]
         for one in (topic_slice(at, 100 * m + 1000), group_slice(at, 100 * m + 900, 100 * m + 1000))
     ],
+    # The last record is a transaction's marker, which no consumer is given: lag is of offsets.
+    "marker-at-the-end": [
+        one for m in range(11) for one in (topic_slice(m, 1001), group_slice(m, 1000, 1001))
+    ],
+    # Compaction left gaps: few records in many offsets, none of which retention takes.
+    "compacted": [
+        one
+        for m in range(11)
+        for one in (
+            topic_slice(m, 100 * m + 1000, retention_ms=-1, size_bytes=[50]),
+            group_slice(m, 100 * m + 700, 100 * m + 1000),
+        )
+    ],
+    # Deleted for twelve minutes, then a group of that name begins from nothing.
+    "born-again": [
+        *(topic_slice(m, 100 * m + 1000) for m in range(24)),
+        *(group_slice(m, 100 * m + 1000, 100 * m + 1000) for m in range(6)),
+        *(group_slice(m, 0, 100 * m + 1000) for m in range(18, 24)),
+    ],
+    # Each sample came three times.
+    "thrice": [
+        one
+        for m in range(11)
+        for _ in range(3)
+        for one in (topic_slice(m, 100 * m + 1000), group_slice(m, 30 * m + 900, 100 * m + 1000))
+    ],
     # Nobody collected from minute 3 to 20; what came in between came nobody knows when.
     "gap": [
         one

@@ -150,6 +150,10 @@ def by_series(groups: list[Row]) -> dict[tuple, list[Row]]:
     return series
 
 
+def is_apart(one: Row, other: Row, rules: Rules) -> bool:
+    return bool(other["window_ms"] - one["window_ms"] > rules.trend_s * 1000)
+
+
 def judge(part: list[Row], topics: list[Row], all_samples, rules: Rules) -> list[Row]:
     of_topic = {}
     for one in topics:
@@ -184,18 +188,24 @@ def judge(part: list[Row], topics: list[Row], all_samples, rules: Rules) -> list
         ]
         q["p"] = per_s(theil_sen([(r["ts_ms"], r["end"]) for r in trail if r["end"] is not None]))
         q["c"] = per_s(theil_sen([(r["ts_ms"], r["committed"]) for r in trail]))
-        if i == 0 or q["committed"] != part[i - 1]["committed"]:
+        # What was not there for longer than trends look is another one of that name.
+        before = part[i - 1] if i and not is_apart(part[i - 1], q, rules) else None
+        if before is None or q["committed"] != before["committed"]:
             changed_ms = q["ts_ms"]
+        if before is None:
+            waiting_ms = None
         q["unchanged"] = (q["ts_ms"] - changed_ms) / 1000
         if not (q["committed"] < 0 and q["end"] is not None and q["end"] > q["start"]):
             waiting_ms = None
         elif waiting_ms is None:
             # The time before is its own: the commit was still there, or nothing is known.
-            waiting_ms = part[max(i - 1, 0)]["ts_ms"]
+            waiting_ms = (before or q)["ts_ms"]
         q["waiting"] = None if waiting_ms is None else (q["ts_ms"] - waiting_ms) / 1000
         first = part.index(trail[0])
         steps = [
-            part[j]["committed"] - part[j - 1]["committed"] for j in range(max(first, 1), i + 1)
+            part[j]["committed"] - part[j - 1]["committed"]
+            for j in range(max(first, 1), i + 1)
+            if not is_apart(part[j - 1], part[j], rules)
         ]
         q["went_back"] = any(step < 0 for step in steps)
         closing = None if q["p"] is None else q["c"] - q["p"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 
@@ -295,6 +296,34 @@ def test_what_came_while_nobody_collected_is_not_given_a_time(both):
     assert (row["lag_records"], row["lag_seconds"], row["method"]) == (1200, None, "out_of_history")
     # It was there when the collector came back, two minutes before.
     assert row["lag_seconds_at_least"] == 120
+
+
+def test_a_group_that_is_born_again_has_nothing_of_the_one_before(both):
+    rows = [row for row in both[0]["group_lag"] if row["cluster_id"] == "born-again"]
+    rows.sort(key=lambda row: row["sampled_ms"])
+    assert [row["sampled_ms"] for row in rows] == [minute(m) for m in [*range(6), *range(18, 24)]]
+    again = rows[6:]
+    assert [row["status"] for row in again[:3]] == ["UNKNOWN"] * 3
+    assert {row["reasons"] for row in again} == {""}, "it did not go back, it is another one"
+    assert [row["lag_records"] for row in again] == [100 * m + 1000 for m in range(18, 24)]
+
+
+def test_gaps_of_compaction_are_lag_and_no_loss(both):
+    lag, risk = last(both, "group_lag", "compacted"), last(both, "group_expiry", "compacted")
+    assert (lag["lag_records"], lag["lost_records"]) == (300, 0)
+    assert lag["lag_seconds"] == pytest.approx(180)
+    assert (risk["status"], risk["first_loss_in_s"]) == ("SAFE", None)
+    assert risk["oldest_unread_expires_in_s"] is None
+
+
+def test_a_marker_counts_as_a_record_unless_that_much_is_allowed(spark, both):
+    """Telemetry cannot tell one from the other: lag is an upper bound."""
+    row = last(both, "group_lag", "marker-at-the-end")
+    assert (row["lag_records"], row["status"]) == (1, "STALLED")
+    slices = CASES["marker-at-the-end"]
+    allowed = spark_gold(spark, slices, dataclasses.replace(RULES, allowed_lag_records=1))
+    newest = max(allowed["group_lag"], key=lambda row: row["ts_ms"])
+    assert (newest["lag_records"], newest["status"]) == (1, "CAUGHT_UP")
 
 
 def test_no_data_gives_no_rows(spark):

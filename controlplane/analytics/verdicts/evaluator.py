@@ -102,12 +102,12 @@ class Evaluator:
             trail.forget_after(window)
 
     def _forget(self, topics: set[str], ts_ms: int) -> None:
-        oldest = ts_ms - self._rules.trend_s * 1000
+        oldest = ts_ms - ts_ms % self._window_ms - self._rules.trend_s * 1000
         for key in [key for key in self._trails if key not in self._present]:
             stands = self._trails[key].stands
-            if not stands or stands[-1].ts_ms < oldest:
+            if not stands or stands[-1].window < oldest:
                 del self._trails[key]
         for topic in [topic for topic in self._logs if topic not in topics]:
             now = self._logs[topic].now
-            if now is None or now["ts_ms"] < oldest:
+            if now is None or now["window"] < oldest:
                 del self._logs[topic]

@@ -49,6 +49,9 @@ class GroupTrail:
         window = record["ts_ms"] - record["ts_ms"] % self._window_ms
         if self.stands and self.stands[-1].window == window:
             self.stands.pop()
+        # What was not there for longer than trends look is another one of that name.
+        if self.stands and window - self.stands[-1].window > self._trend_ms:
+            self.stands.clear()
         before = self.stands[-1] if self.stands else None
         self.stands.append(_stand(record, window, before))
         # One more than the trend has, whose step the first of the trend needs.

@@ -8,6 +8,7 @@ import pytest
 
 from controlplane.analytics.verdicts.evaluator import Evaluator
 from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.statuses import Risk, Status
 from tests.spark_analytics import reference, world
 from tests.spark_analytics.cases import CASES, of_cluster
 
@@ -75,3 +76,30 @@ def test_verdicts_equal_the_reference_at_every_window(seed):
 )
 def test_verdicts_of_staged_cases_equal_the_reference(case):
     compare(of_cluster(case, CASES[case]))
+
+
+def test_a_marker_counts_as_a_record_unless_that_much_is_allowed():
+    """Telemetry cannot tell one from the other: lag is an upper bound."""
+    for allowed, status in ((0, Status.STALLED), (1, Status.CAUGHT_UP)):
+        evaluator = Evaluator(Rules(allowed_lag_records=allowed), history_is_whole=True)
+        for sample in by_sample(CASES["marker-at-the-end"]):
+            evaluator.feed(sample)
+        (verdict,) = evaluator.verdicts()
+        assert (verdict.lag_records, verdict.status) == (1, status)
+
+
+def test_gaps_of_compaction_are_lag_and_no_loss():
+    verdict = max(judged(CASES["compacted"]).items())[1]
+    assert (verdict.lag_records, verdict.lost_records, verdict.risk) == (300, 0, Risk.SAFE)
+    assert verdict.lag_seconds == pytest.approx(180)
+    assert (verdict.first_loss_in_s, verdict.oldest_unread_expires_in_s) == (None, None)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sample_that_comes_twice_changes_nothing(seed):
+    once, twice = (Evaluator(RULES, history_is_whole=True) for _ in range(2))
+    for sample in by_sample(world.slices(seed)):
+        once.feed(sample)
+        for _ in range(2):
+            twice.feed(sample)
+        assert twice.verdicts() == once.verdicts()

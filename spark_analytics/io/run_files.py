@@ -17,7 +17,7 @@ from spark_analytics.contracts.errors import ContractError
 from spark_analytics.contracts.runs import PROGRESS_FILE, RESULT_FILE, RunResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 def take_secrets(path: str | None) -> Mapping[str, Mapping[str, str]]:
@@ -95,11 +95,15 @@ def write_rows(work_dir: str, table: str, rows: Iterable[Mapping[str, Any]]) -> 
     return count
 
 
-def append_rows(work_dir: str, table: str, from_dir: Path) -> None:
-    """The rows that another folder's file of that table has, behind those of this one."""
+def join_rows(work_dir: str, table: str, from_dirs: Sequence[Path]) -> None:
+    """The files of that table in these folders, one behind the other, as one."""
     path = Path(work_dir) / f"{table}.jsonl"
-    with path.open("ab") as file, (from_dir / path.name).open("rb") as more:
-        shutil.copyfileobj(more, file)
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        for folder in from_dirs:
+            with (folder / path.name).open("rb") as rows:
+                shutil.copyfileobj(rows, file)
+    part.replace(path)
 
 
 def write_result(work_dir: str, result: RunResult) -> None:

@@ -64,8 +64,7 @@ def _one_by_one(
     """In the order of their ids, by which gold is sorted: the files are as of all together."""
     found: dict[str, ClusterResult] = {}
     rows = dict.fromkeys(tables_of(config.job), 0)
-    for table in rows:
-        run_files.write_rows(config.work_dir, table, ())
+    done: list[Path] = []
     readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
     for number, cluster in enumerate(sorted(readable, key=lambda one: one.cluster_id)):
         share_s = (end_s - time.monotonic()) / (len(readable) - number)
@@ -80,10 +79,11 @@ def _one_by_one(
                 f"not computed within {share_s:.0f} s, its share of the run's time"
             )
             continue
-        for table, count in counts.items():
-            run_files.append_rows(config.work_dir, table, work)
-            rows[table] += count
+        done.append(work)
         found |= taken
+        rows = {table: rows[table] + count for table, count in counts.items()}
+    for table in rows:
+        run_files.join_rows(config.work_dir, table, done)
     return found, rows
 
 

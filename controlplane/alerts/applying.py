@@ -1,8 +1,9 @@
 """Writes what became of one tenant's alerts: rows, history and notifications in one transaction."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Q
 
@@ -23,6 +24,8 @@ from controlplane.alerts.states import (
 )
 
 ROWS_A_STATEMENT = 500
+ALIKE_MAX = 20
+"""Ways to change that have a statement each; alerts that change otherwise go whole."""
 REFRESH_EVERY = timedelta(seconds=30)
 """How often the words and numbers of an alert that does not move are written anew."""
 
@@ -72,9 +75,14 @@ def key_of(alert: Alert) -> Key:
 
 @dataclass(slots=True)
 class _Writes:
-    """What is to be written of a tenant, in a few statements however much it is."""
+    """What is to be written of a tenant, in a few statements however much it is.
 
-    alerts: list[Alert] = field(default_factory=list)
+    Attributes:
+        changed: with the columns that changed, by name.
+    """
+
+    made: list[Alert] = field(default_factory=list)
+    changed: list[tuple[Alert, dict[str, Any]]] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
     transitions: list[AlertTransition] = field(default_factory=list)
     news: list[outbox.News] = field(default_factory=list)
@@ -88,16 +96,43 @@ def apply(found: Round) -> int:
         if key.rule in BY_ID:
             moved += _one(rows.get(key), key, found, writes)
     Alert.objects.filter(pk__in=writes.withdrawn).delete()
-    Alert.objects.bulk_create(
-        writes.alerts,
-        batch_size=ROWS_A_STATEMENT,
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=_WRITTEN,
-    )
+    Alert.objects.bulk_create(writes.made, batch_size=ROWS_A_STATEMENT)
+    write_changed(writes.changed)
     AlertTransition.objects.bulk_create(writes.transitions, batch_size=ROWS_A_STATEMENT)
     outbox.publish(writes.news)
     return moved
+
+
+def write_changed(changed: Sequence[tuple[Alert, Mapping[str, Any]]]) -> None:
+    """Alerts of a round mostly change alike: what they change to is sent once for all of those.
+
+    What is listed of an alert is its own, and is sent by the columns that changed. The rows are
+    locked, and each was moved by the table of moves.
+    """
+    alike: dict[tuple[tuple[str, Any], ...], list[Alert]] = {}
+    own: dict[tuple[str, ...], list[Alert]] = {}
+    for alert, changes in changed:
+        listed = tuple(name for name in changes if isinstance(changes[name], list | dict))
+        plain = tuple((name, changes[name]) for name in changes if name not in listed)
+        if plain:
+            alike.setdefault(plain, []).append(alert)
+        if listed:
+            own.setdefault(listed, []).append(alert)
+    largest = sorted(alike.items(), key=lambda pair: -len(pair[1]))
+    for plain, alerts in largest[:ALIKE_MAX]:
+        for at in range(0, len(alerts), ROWS_A_STATEMENT):
+            ids = [alert.pk for alert in alerts[at : at + ROWS_A_STATEMENT]]
+            Alert.objects.filter(pk__in=ids).update(**dict(plain))
+    if others := [alert for _, alerts in largest[ALIKE_MAX:] for alert in alerts]:
+        Alert.objects.bulk_create(
+            others,
+            batch_size=ROWS_A_STATEMENT,
+            update_conflicts=True,
+            unique_fields=["id"],
+            update_fields=_WRITTEN,
+        )
+    for listed, alerts in own.items():
+        Alert.objects.bulk_update(alerts, listed, batch_size=ROWS_A_STATEMENT)
 
 
 def _rows(tenant_id: str, now: datetime) -> dict[Key, Alert]:
@@ -136,7 +171,7 @@ def _one(alert: Alert | None, key: Key, found: Round, writes: _Writes) -> bool:
     is_new = alert is None
     if alert is None:
         alert = _new(key, found)
-    before = _kept(alert)
+    before, refreshed_at = _kept(alert), alert.refreshed_at
     transitions = _write_moves(alert, folded.moves, found, is_new=is_new)
     _set(alert, folded, condition, seen, found)
     alert.silence_id = (
@@ -152,8 +187,14 @@ def _one(alert: Alert | None, key: Key, found: Round, writes: _Writes) -> bool:
         writes.news.append(news)
         transitions = transitions or [news.transition]
     writes.transitions += transitions
-    if is_new or _kept(alert) != before:
-        writes.alerts.append(alert)
+    if is_new:
+        writes.made.append(alert)
+    elif (after := _kept(alert)) != before:
+        rows = zip(_COLUMNS, before, after, strict=True)
+        changes = {name: now for name, then, now in rows if now != then}
+        if alert.refreshed_at != refreshed_at:
+            changes["refreshed_at"] = alert.refreshed_at
+        writes.changed.append((alert, changes))
     return bool(folded.moves)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 Points = tuple[tuple[datetime, int], ...]
 
@@ -41,9 +42,10 @@ class Trouble:
     under_min_isr: Mapping[frozenset[int], tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeriesFact:
+class SeriesFact(NamedTuple):
     """A group on a topic, as last judged; only those that are in trouble or asked for by name.
+
+    A tuple: a round in which everything stops makes a hundred thousand of them.
 
     Attributes:
         expires_in_s: until the oldest unread record is out.

@@ -7,7 +7,7 @@ knows more.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Max, Q, QuerySet
 
@@ -22,6 +22,7 @@ from controlplane.analytics.newest import group_verdicts, newest_expiries, newes
 from controlplane.observed.models import ObservedGroup
 from spark_analytics.contracts.statuses import Risk, Status
 
+Columns = TypeVar("Columns", bound=NamedTuple)
 LIVE_STALE_S = 60.0
 """A verdict of the collector of longer ago counts no more: six samples were missed."""
 STALE_S = 900.0
@@ -39,6 +40,42 @@ BAD_STATUSES = tuple(
     )
 )
 BAD_RISKS = tuple(str(each) for each in (Risk.WATCH, Risk.AT_RISK, Risk.LOSING))
+
+
+class _Lag(NamedTuple):
+    """Of gold; named as its columns, as the next two are."""
+
+    group: str
+    topic: str
+    status: str
+    lag_records: int | None
+    lag_seconds: float | None
+    lost_records: int | None
+    sampled_ms: int
+
+
+class _Expiry(NamedTuple):
+    group: str
+    topic: str
+    status: str
+    oldest_unread_expires_in_s: float | None
+    first_loss_in_s: float | None
+    ts_ms: int
+
+
+class _Verdict(NamedTuple):
+    """The collector's."""
+
+    group: str
+    topic: str
+    status: str
+    risk: str
+    lag_records: int | None
+    lag_seconds: float | None
+    lost_records: int | None
+    oldest_unread_expires_in_s: float | None
+    first_loss_in_s: float | None
+    sampled_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +152,7 @@ def _groups(
     gold_lags, gold_expiries = _gold(at, wanted)
     in_gold = {row.group for row in gold_lags} | {row.group for row in gold_expiries}
     bad = Q(status__in=BAD_STATUSES) | Q(risk__in=BAD_RISKS)
-    verdicts = live.filter(bad | Q(group__in=sorted(wanted | in_gold)))[:SERIES_MAX]
+    verdicts = _read(_Verdict, live.filter(bad | Q(group__in=sorted(wanted | in_gold))))
     lags = {(row.group, row.topic): row for row in newest_lags(gold_lags, verdicts)}
     found = newest_expiries(gold_expiries, verdicts)
     expiries = {(row.group, row.topic): row for row in found}
@@ -128,18 +165,22 @@ def _groups(
     return GroupFacts(as_of=as_of, series=series, missing=_still_there(cluster_id, missing))
 
 
-def _gold(at: Q, wanted: frozenset[str]) -> tuple[list[GoldGroupLag], list[GoldGroupExpiry]]:
+def _gold(at: Q, wanted: frozenset[str]) -> tuple[list[_Lag], list[_Expiry]]:
     """The rows of groups in trouble, and of those that are wanted."""
     chosen = Q(group__in=sorted(wanted))
-    risky = GoldGroupExpiry.objects.filter(at, Q(status__in=BAD_RISKS) | chosen)[:SERIES_MAX]
-    bad = GoldGroupLag.objects.filter(at, Q(status__in=BAD_STATUSES) | chosen)[:SERIES_MAX]
-    expiries, lags = list(risky), list(bad)
+    expiries = _read(_Expiry, GoldGroupExpiry.objects.filter(at, Q(status__in=BAD_RISKS) | chosen))
+    lags = _read(_Lag, GoldGroupLag.objects.filter(at, Q(status__in=BAD_STATUSES) | chosen))
     # What is at risk is so whatever its status: its lag is told beside it.
     there = {(row.group, row.topic) for row in lags}
     lacking = {row.group for row in expiries if (row.group, row.topic) not in there}
-    more = GoldGroupLag.objects.filter(at, group__in=sorted(lacking))
+    more = _read(_Lag, GoldGroupLag.objects.filter(at, group__in=sorted(lacking)), most=None)
     lags += [row for row in more if (row.group, row.topic) not in there]
     return lags, expiries
+
+
+def _read(kind: type[Columns], rows: QuerySet[Any], most: int | None = SERIES_MAX) -> list[Columns]:
+    """These columns alone: of thousands of rows the models themselves take longest to make."""
+    return [kind(*row) for row in rows.values_list(*kind._fields)[:most]]
 
 
 def _retention_s(at: Q, topics: Collection[str]) -> dict[str, float]:
@@ -154,7 +195,12 @@ def _still_there(cluster_id: str, names: Collection[str]) -> frozenset[str]:
     return frozenset(rows.values_list("key", flat=True)) if names else frozenset()
 
 
-def _series(key: tuple[str, str], lag: Any, expiry: Any, kept_s: Mapping[str, float]) -> SeriesFact:
+def _series(
+    key: tuple[str, str],
+    lag: _Lag | _Verdict | None,
+    expiry: _Expiry | _Verdict | None,
+    kept_s: Mapping[str, float],
+) -> SeriesFact:
     group, topic = key
     return SeriesFact(
         group=group,
@@ -170,7 +216,7 @@ def _series(key: tuple[str, str], lag: Any, expiry: Any, kept_s: Mapping[str, fl
     )
 
 
-def _risk(expiry: GoldGroupExpiry | GroupVerdict | None) -> str | None:
+def _risk(expiry: _Expiry | _Verdict | None) -> str | None:
     if expiry is None:
         return None
-    return expiry.risk if isinstance(expiry, GroupVerdict) else expiry.status
+    return expiry.risk if isinstance(expiry, _Verdict) else expiry.status

@@ -20,9 +20,10 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        return list(Severity).index(self)
+        return _RANKS[self]
 
 
+_RANKS = {each: at for at, each in enumerate(Severity)}
 SEVERITY_CHOICES = [(str(each), str(each)) for each in Severity]
 
 

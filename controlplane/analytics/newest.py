@@ -7,11 +7,51 @@ begin anew.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol, TypeVar
 
 from django.db.models import QuerySet
 
-from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GroupVerdict
+from controlplane.analytics.models import GroupVerdict
 from spark_analytics.contracts.statuses import Risk, Status
+
+
+class OfSeries(Protocol):
+    """A group and topic; rows of the tables, or the columns of them that somebody needs."""
+
+    @property
+    def group(self) -> str: ...
+    @property
+    def topic(self) -> str: ...
+
+
+class Lag(OfSeries, Protocol):
+    """Of gold."""
+
+    @property
+    def sampled_ms(self) -> int: ...
+
+
+class Expiry(OfSeries, Protocol):
+    """Of gold. It has no time of its own: its window's start is at most a window too early."""
+
+    @property
+    def ts_ms(self) -> int: ...
+
+
+class Verdict(OfSeries, Protocol):
+    """The collector's."""
+
+    @property
+    def sampled_ms(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def risk(self) -> str: ...
+
+
+LagRow = TypeVar("LagRow", bound=Lag)
+ExpiryRow = TypeVar("ExpiryRow", bound=Expiry)
+VerdictRow = TypeVar("VerdictRow", bound=Verdict)
 
 
 def group_verdicts(cluster_ids: Iterable[str]) -> QuerySet[GroupVerdict]:
@@ -20,36 +60,32 @@ def group_verdicts(cluster_ids: Iterable[str]) -> QuerySet[GroupVerdict]:
 
 
 def newest_lags(
-    gold: Iterable[GoldGroupLag], verdicts: Iterable[GroupVerdict]
-) -> list[GoldGroupLag | GroupVerdict]:
+    gold: Iterable[LagRow], verdicts: Iterable[VerdictRow]
+) -> list[LagRow | VerdictRow]:
     """One row a group and topic, by group and topic."""
-    found: dict[tuple[str, str], GoldGroupLag | GroupVerdict]
-    found = {(row.group, row.topic): row for row in gold}
+    known = {(row.group, row.topic): row for row in gold}
+    found: dict[tuple[str, str], LagRow | VerdictRow] = dict(known)
     for verdict in verdicts:
-        key = (verdict.group, verdict.topic)
-        there = found.get(key)
-        if there is None or _replaces(verdict, there, verdict.status == Status.UNKNOWN.value):
-            found[key] = verdict
+        there = known.get((verdict.group, verdict.topic))
+        at_ms = None if there is None else there.sampled_ms
+        if _replaces(verdict, at_ms, is_unknown=verdict.status == Status.UNKNOWN.value):
+            found[verdict.group, verdict.topic] = verdict
     return [found[key] for key in sorted(found)]
 
 
 def newest_expiries(
-    gold: Iterable[GoldGroupExpiry], verdicts: Iterable[GroupVerdict]
-) -> list[GoldGroupExpiry | GroupVerdict]:
+    gold: Iterable[ExpiryRow], verdicts: Iterable[VerdictRow]
+) -> list[ExpiryRow | VerdictRow]:
     """One row a topic and group, by topic and group."""
-    found: dict[tuple[str, str], GoldGroupExpiry | GroupVerdict]
-    found = {(row.topic, row.group): row for row in gold}
+    known = {(row.topic, row.group): row for row in gold}
+    found: dict[tuple[str, str], ExpiryRow | VerdictRow] = dict(known)
     for verdict in verdicts:
-        key = (verdict.topic, verdict.group)
-        there = found.get(key)
-        if there is None or _replaces(verdict, there, verdict.risk == Risk.UNKNOWN.value):
-            found[key] = verdict
+        there = known.get((verdict.topic, verdict.group))
+        at_ms = None if there is None else there.ts_ms
+        if _replaces(verdict, at_ms, is_unknown=verdict.risk == Risk.UNKNOWN.value):
+            found[verdict.topic, verdict.group] = verdict
     return [found[key] for key in sorted(found)]
 
 
-def _replaces(
-    verdict: GroupVerdict, gold: GoldGroupLag | GoldGroupExpiry | GroupVerdict, is_unknown: bool
-) -> bool:
-    """Gold's expiry has no time of its own: its window's start is at most a window too early."""
-    at_ms = gold.ts_ms if isinstance(gold, GoldGroupExpiry) else gold.sampled_ms
-    return verdict.sampled_ms > at_ms and not is_unknown
+def _replaces(verdict: Verdict, at_ms: int | None, *, is_unknown: bool) -> bool:
+    return at_ms is None or (verdict.sampled_ms > at_ms and not is_unknown)

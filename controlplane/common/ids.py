@@ -22,4 +22,5 @@ def _encode(number: int, width: int) -> str:
 
 
 def _random(width: int) -> str:
-    return "".join(secrets.choice(ALPHABET) for _ in range(width))
+    """Asks for entropy once: thousands of alerts may begin in one round."""
+    return _encode(secrets.randbits(5 * width), width)

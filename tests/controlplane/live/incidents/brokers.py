@@ -150,26 +150,21 @@ def failed_directory(world: World) -> None:
     found = {rule: Incident(world, rule, cause, place=place) for rule in sorted(PARTITIONS)}
     disk.fill()
     write_until_refused(place, ["lone", "pair", "trio"], 4)
-    checks = {
-        "partitions-offline": "partitions-offline",
-        "partitions-under-min-isr": "partitions-under-min-isr",
-        "partitions-under-replicated": "partitions-under-replicated",
-    }
     runs = {}
     for rule in ("partitions-offline", "partitions-under-min-isr", "partitions-under-replicated"):
         found[rule].fires(120 + BUSY_S)
         runs[rule] = found[rule].follow(broker=0)
         # All brokers are there: a directory has failed.
         assert runs[rule].until("brokers-alive", "ok")["numbers"]["missing"] == 0
-        assert runs[rule].check(checks[rule])["outcome"] == "bad"
+        assert runs[rule].check(rule)["outcome"] == "bad"  # of the alert's own name
     assert "broker-down" not in rules_firing(place)
     # Space was the reason: make some, restart the broker, and it opens the directory again.
     disk.free()
     place.world.kept(lambda: kafka.kill(0))
     for one in found.values():
         one.mended()
-    for rule, check in checks.items():
-        runs[rule].until(check, "ok")
+    for rule, run in runs.items():
+        run.until(rule, "ok")
     for one in found.values():
         one.resolves(60 + BUSY_S)
 
@@ -200,8 +195,8 @@ def disk_filling(world: World) -> None:
     place, disk = world.tight, world.disk
     configs = {"segment.bytes": str(4 * 2**20), "file.delete.delay.ms": "1000"}
     topics(place, {"large": [[place.brokers()[0]["id"]]]}, large=configs)
-    total = disk.path.stat() and os.statvfs(disk.path)
-    size = total.f_blocks * total.f_frsize
+    volume = os.statvfs(disk.path)
+    size = volume.f_blocks * volume.f_frsize
     one = Incident(world, "disk-filling", "records fill 87 % of a small disk", place=place)
     producer = Producer({**place.config, "log_level": 0, "linger.ms": 20})
     while disk.free_bytes() > 0.13 * size:

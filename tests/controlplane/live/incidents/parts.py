@@ -26,7 +26,7 @@ from tests.controlplane.live.incidents.world import (
     Place,
     World,
     registered,
-    served_until,
+    served_certificate,
 )
 from tests.controlplane.live.service import Refused
 
@@ -222,7 +222,7 @@ def certificate_ending(world: World) -> None:
 
 def days_served(place: Place) -> int:
     row = place.brokers()[0]
-    served = x509.load_pem_x509_certificate(served_until(row["host"], row["port"]).encode())
+    served = x509.load_pem_x509_certificate(served_certificate(row["host"], row["port"]).encode())
     return (served.not_valid_after_utc - dt.datetime.now(dt.UTC)).days
 
 

@@ -10,7 +10,6 @@ import json
 import os
 import ssl
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -245,7 +244,6 @@ class Place:
         self.world, self.id = world, cluster_id
         self.view = copy.copy(view)
         self.view.cluster_id = cluster_id
-        self.created_s = time.monotonic()
 
     @property
     def clients(self) -> Clients:
@@ -270,6 +268,6 @@ class Place:
         self.view.post("/alert-overrides", body)
 
 
-def served_until(host: str, port: int) -> str:
+def served_certificate(host: str, port: int) -> str:
     """The certificate that a fresh connection is shown, PEM."""
     return ssl.get_server_certificate((host, port), timeout=10)

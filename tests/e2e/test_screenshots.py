@@ -1,16 +1,19 @@
 """Every page in both widths, for people to look at; some in dark too, all when asked.
 
-What a machine can see is asserted: nothing sticks out sideways, no error in the console.
+What a machine can see is asserted: nothing sticks out sideways, no error in the console; of the
+pages in `LOOKED_AT` also what axe finds in both widths and schemes, and a walk by Tab.
 """
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize
 
+from tests.e2e import accessibility
 from tests.e2e.conftest import DESKTOP, PHONE
 from tests.e2e.pages import Console
 from tests.e2e.rest import Rest
@@ -44,6 +47,11 @@ PAGES = {
     "deliveries": "/destinations?tab=deliveries",
     "runbooks": "/runbooks",
     "runbook": "/runbooks/group-losing-data",
+    "alert": "/alerts/{alert}",
+    "runbook-run": "/runbooks/group-losing-data?run={run}",
+    "topic-leased": "/clusters/{cluster}/topics/{leased}",
+    "objectives": "/objectives",
+    "tenant-usage": "/usage",
     "usage": "/clusters/{cluster}/usage",
     "topic-analyses": "/clusters/{cluster}/topics/demo.orders?tab=analyses",
     "group-analyses": "/clusters/{cluster}/groups/demo-fraud-check?tab=analyses",
@@ -56,22 +64,74 @@ PAGES = {
     "platform": "/platform",
     "platform-users": "/platform?tab=users",
     "platform-hosts": "/platform?tab=hosts",
+    "platform-backfills": "/platform?tab=backfills",
     "invitation": "/invitation",
     "nowhere": "/there-is-no-such-page",
 }
+LOOKED_AT = {
+    "alerts",
+    "alert",
+    "alert-rules",
+    "alert-silences",
+    "destinations",
+    "deliveries",
+    "runbooks",
+    "runbook",
+    "runbook-run",
+    "topic-leased",
+    "usage",
+    "topic-analyses",
+    "group-analyses",
+    "objectives",
+    "tenant-usage",
+    "platform-backfills",
+}
+LEASED = f"e2e.leased-{os.getpid()}"
+HOUR_MS = 3_600_000
 
 
 @pytest.fixture(scope="module")
-def addresses(rest: Rest, cluster_id: str) -> dict[str, str]:
+def addresses(rest: Rest, cluster_id: str) -> Iterator[dict[str, str]]:
+    """What stands in the addresses: a topic under a lease and a run of a runbook are made for it."""
     operations = rest.get(f"/api/v1/operations?cluster_id={cluster_id}")["data"]
-    return {"cluster": cluster_id, "operation": operations[0]["id"]}
+    # An alert of any state has the same page; the demo's slow group has had one by now.
+    alerts = rest.get("/api/v1/alerts")["data"]
+    about = {"cluster_id": cluster_id, "group": "demo-fraud-check", "topic": "demo.orders"}
+    run = rest.post("/api/v1/runbooks/group-losing-data/runs", about)
+    rest.run("topic.create", cluster_id, name=LEASED, partitions=1, replication_factor=3)
+    rest.run(
+        "topic.retention_lease",
+        cluster_id,
+        name=LEASED,
+        retention_ms=400 * HOUR_MS,
+        for_s=3600,
+        reason="pictures",
+    )
+    yield {
+        "cluster": cluster_id,
+        "operation": operations[0]["id"],
+        "alert": alerts[0]["id"],
+        "run": run["id"],
+        "leased": LEASED,
+    }
+    rest.run("topic.delete", cluster_id, name=LEASED)
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    return accessibility.axe_source()
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_page_fits(page: Page, addresses: dict[str, str], screenshots: Path, name: str) -> None:
+def test_the_page_fits(
+    page: Page, addresses: dict[str, str], screenshots: Path, axe: str, name: str
+) -> None:
     page.goto(PAGES[name].format(**addresses))
     Console(page, addresses["cluster"]).settled()
-    photograph(page, screenshots, name)
+    if name in LOOKED_AT:
+        missed, unseen = accessibility.walk(page)
+        assert (missed, unseen) == ([], []), "not reached by Tab, or without a visible focus"
+    photograph(page, screenshots, name, axe if name in LOOKED_AT else None)
 
 
 def test_the_sign_in_fits(browser: Browser, address: Address, screenshots: Path) -> None:
@@ -84,7 +144,7 @@ def test_the_sign_in_fits(browser: Browser, address: Address, screenshots: Path)
     context.close()
 
 
-def photograph(page: Page, directory: Path, name: str) -> None:
+def photograph(page: Page, directory: Path, name: str, axe: str | None = None) -> None:
     """The page as it is now, in each width and its schemes; in the end it is as it was."""
     for width, size in WIDTHS.items():
         page.set_viewport_size(size)
@@ -94,13 +154,15 @@ def photograph(page: Page, directory: Path, name: str) -> None:
         for scheme in schemes(name):
             page.emulate_media(color_scheme=scheme)
             page.screenshot(path=directory / f"{name}-{width}-{scheme}.png", animations="disabled")
+            if axe is not None:
+                assert accessibility.violations(page, axe) == [], f"{name}, {width} px, {scheme}"
         assert not sticks_out(page), f"{name} is wider than {width} px"
     page.set_viewport_size(DESKTOP)
     page.emulate_media(color_scheme="light")
 
 
 def schemes(name: str) -> tuple[Literal["light", "dark"], ...]:
-    return ("light", "dark") if ALL or name in DARK else ("light",)
+    return ("light", "dark") if ALL or name in DARK | LOOKED_AT else ("light",)
 
 
 def sticks_out(page: Page) -> bool:

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatInteger } from "@/lib/format";
+import { formatDuration, formatInteger } from "@/lib/format";
 import type { ObjectiveRow } from "@/lib/insights";
-import { goodWords, targetWords, verdictRank } from "@/lib/objectives";
+import { goodWords, sharePrecise, targetWords, verdictRank } from "@/lib/objectives";
 import { formatShare } from "@/lib/readings";
 import { DataTable } from "./data-table";
 import { GroupLink } from "./group-link";
@@ -22,6 +22,10 @@ const burn = (rate: number | null) =>
   ) : (
     <span title={`${rate} times as fast as the budget lasts`}>{Math.round(rate * 10) / 10}×</span>
   );
+
+/** Far overspent, a tenth of a per cent says nothing. */
+const budget = (left: number): string =>
+  Math.abs(left) >= 10 ? `${formatInteger(Math.round(left * 100))} %` : formatShare(left);
 
 const column = createColumnHelper<ObjectiveRow>();
 
@@ -60,7 +64,9 @@ const common = (clusterId: string) => [
     meta: { hideBelow: "md" },
     cell: ({ row: { original: row } }) => (
       <>
-        {targetWords(row)}
+        <span title={targetWords(row)} style={{ whiteSpace: "nowrap" }}>
+          ≤ {formatDuration(row.seconds)}, {sharePrecise(row.share)}
+        </span>
         {row.objective_id === null && (
           <span className="ps-tag" data-tone="muted">
             default
@@ -83,7 +89,7 @@ const common = (clusterId: string) => [
       row.budget_left === null ? (
         NOT_KNOWN
       ) : (
-        <span className={row.budget_left < 0 ? "ps-bad" : undefined}>{formatShare(row.budget_left)}</span>
+        <span className={row.budget_left < 0 ? "ps-bad" : undefined}>{budget(row.budget_left)}</span>
       ),
   }),
   rate("burn_5m", "5 min", "md"),

@@ -1,6 +1,7 @@
 import { Skeleton, useComputedColorScheme } from "@mantine/core";
 import { lazy, Suspense, useMemo } from "react";
-import { formatCompact, formatDuration } from "@/lib/format";
+import { formatCompact } from "@/lib/format";
+import { ticks } from "@/lib/ticks";
 
 const EChart = lazy(() => import("./echart"));
 
@@ -18,14 +19,6 @@ interface TimeChartProps {
   /** Milliseconds shown, so that an empty stretch looks empty. */
   from?: number;
   to?: number;
-}
-
-const STEPS_S = [1, 5, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
-
-/** Ticks of time stand at whole seconds, minutes or hours, not at "16m 40s". */
-function durationTicks(series: Series[]): { interval: number } {
-  const top = Math.max(0, ...series.flatMap((item) => item.points.map(([, value]) => value ?? 0)));
-  return { interval: STEPS_S.find((step) => top / step <= 5) ?? Math.ceil(top / 5 / 86_400) * 86_400 };
 }
 
 /** Colours that most eyes can distinguish, in both schemes. */
@@ -84,7 +77,7 @@ export function TimeChart({
         type: "value",
         min: 0,
         splitNumber: 4,
-        ...(format === formatDuration ? durationTicks(series) : {}),
+        ...ticks(format, series),
         axisLabel: { color: ink, fontSize: 11, formatter: (value: number) => format(value) },
         splitLine: { lineStyle: { color: line } },
       },

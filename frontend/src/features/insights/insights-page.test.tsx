@@ -254,7 +254,7 @@ describe("analyses of a topic and of a group", () => {
       [
         "sales",
         "Fast burn",
-        "at most 1m behind for 99 % of the timedefault",
+        "≤ 1m, 99 %default",
         "90 %",
         "-900 %",
         "20×",

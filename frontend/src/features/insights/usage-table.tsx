@@ -13,9 +13,9 @@ const figure = (id: "gib_hours" | "gib_in" | "gib_out", header: string, hideBelo
     id,
     header,
     meta: { align: "right", hideBelow },
-    // A group holds and writes nothing: that is no gap in what is known.
+    // A group holds and writes nothing, and groups do the reading: that is no gap in what is known.
     cell: ({ row: { original: row } }) =>
-      row[id] === null && row.group !== null && id !== "gib_out" ? (
+      row[id] === null && (row.group === null) === (id === "gib_out") ? (
         <span className="ps-muted">–</span>
       ) : (
         <Amount value={row[id]} unit={id === "gib_hours" ? "GiB·h" : "GiB"} />

@@ -1,6 +1,7 @@
 import { GroupLink } from "@/components/group-link";
 import { InsightCard } from "@/components/insight-card";
 import { RollupChart } from "@/components/rollup-chart";
+import { ScrollBox } from "@/components/scroll-box";
 import { TopicRollupTable } from "@/components/rollup-table";
 import { Status, type Tone } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
@@ -87,7 +88,7 @@ export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, on
 
 function WhatIfGroups({ rows, clusterId }: { rows: WhatIfGroup[]; clusterId: string }) {
   return (
-    <div className="ps-table-wrap">
+    <ScrollBox label="What if, by group">
       <table className="ps-table" aria-label="What if, by group">
         <thead>
           <tr>
@@ -131,6 +132,6 @@ function WhatIfGroups({ rows, clusterId }: { rows: WhatIfGroup[]; clusterId: str
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }

@@ -1,3 +1,4 @@
+import { ScrollBox } from "@/components/scroll-box";
 import { formatBytes, formatDuration, formatInteger } from "@/lib/format";
 import type { WhatIfRow } from "@/lib/insights";
 import { isNow } from "@/lib/what-if";
@@ -18,7 +19,7 @@ interface LadderTableProps {
 /** Every retention of the ladder side by side; the chosen one is marked. */
 export function LadderTable({ rows, chosen, nowMs }: LadderTableProps) {
   return (
-    <div className="ps-table-wrap">
+    <ScrollBox label="What if">
       <table className="ps-table" aria-label="What if">
         <thead>
           <tr>
@@ -50,13 +51,13 @@ export function LadderTable({ rows, chosen, nowMs }: LadderTableProps) {
               <td data-align="right" className={row.groups_losing > 0 ? "ps-bad" : undefined}>
                 {formatInteger(row.groups_losing)}
                 {row.groups_unknown > 0 && (
-                  <span className="ps-muted"> and {formatInteger(row.groups_unknown)} not known</span>
+                  <div className="ps-muted"> and {formatInteger(row.groups_unknown)} not known</div>
                 )}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }

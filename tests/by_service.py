@@ -1,40 +1,57 @@
-"""`pytest --dist loadgroup -p tests.by_service`: tests that share a service run in one process.
+"""`pytest -n 3 --dist loadfile -p tests.by_service`: files that share a service run in one process.
 
 Each worker that has a test of it starts such a service for itself, which takes as long as dozens of
-tests. Other tests are grouped by their files. What shares a service comes first and its neighbours
-next, as they take longest: the end of a run, where workers have nothing left, is made of short files.
+tests. What shares one comes first and its neighbours next, as they take longest: the end of a run,
+where workers have nothing left, is made of short files.
 """
 
+import functools
+import re
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
-TESTS = Path(__file__).parent
-SHARED = {"spark": TESTS / "spark_analytics", "service": TESTS / "controlplane" / "live"}
+REPOSITORY = Path(__file__).resolve().parents[1]
+SHARED = {"spark": "tests/spark_analytics/", "service": "tests/controlplane/live/"}
 """Fixture of the whole session → the folder whose conftest has it."""
 
 
-def group_of(item: pytest.Item) -> str:
+@functools.cache
+def group_of(file: str) -> str:
+    """The fixture that a file shares with others, or the file itself."""
     for fixture, folder in SHARED.items():
-        # A module with a fixture of that name has a service of its own.
-        if (
-            item.path.is_relative_to(folder)
-            and fixture in item.fixturenames
-            and not hasattr(item.module, fixture)
-        ):
+        if not file.startswith(folder):
+            continue
+        text = (REPOSITORY / file).read_text()
+        # A file with a fixture of that name has a service of its own.
+        has_own = re.search(rf"\bdef {fixture}\(", text)
+        if not has_own and re.search(rf"\bdef \w+\([^)]*\b{fixture}\b", text):
             return fixture
-    return item.path.stem
+    return file
 
 
-def rank_of(item: pytest.Item) -> int:
-    if group_of(item) in SHARED:
+def rank_of(file: str) -> int:
+    if group_of(file) in SHARED:
         return 0
-    return 1 if any(item.path.is_relative_to(folder) for folder in SHARED.values()) else 2
+    return 1 if file.startswith(tuple(SHARED.values())) else 2
 
 
-# Before pytest-xdist reads the groups.
-@pytest.hookimpl(tryfirst=True)
+def file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
+class ByService(LoadFileScheduling):
+    """Not pytest-xdist's `loadgroup`: the names it gives to groups are lost with this pytest."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(file_of(nodeid))
+
+
 def pytest_collection_modifyitems(items):
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group_of(item)))
-    items.sort(key=rank_of)
+    items.sort(key=lambda item: rank_of(file_of(item.nodeid)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return ByService(config, log)

@@ -1,9 +1,12 @@
 /** For tests that render: what Mantine asks of a browser and jsdom lacks, and a clean page after each. */
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, beforeEach, vi } from "vitest";
 
 // Charts are drawn by a library that measures text on a canvas; tests see a chart's name and its lines.
 vi.mock("@/components/charts/echart", async () => await import("@/testing/echart"));
+
+// What a test waits for comes when it comes: a page with Mantine in jsdom takes seconds on a busy machine.
+configure({ asyncUtilTimeout: 15_000 });
 
 beforeEach(() => {
   sessionStorage.clear();

@@ -1,11 +1,8 @@
-import { configure, fireEvent, screen, waitFor } from "@testing-library/react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage, press, rowsOf } from "@/testing/app";
 import { operation, plan, session } from "@/testing/samples";
 import { type Answers, type Asked, ok, Refusal } from "@/testing/server";
-
-// One part of the page asks after another has been answered: a busy machine needs longer for both.
-configure({ asyncUtilTimeout: 5_000 });
 
 const MOVES = "GET /api/v1/operations/op_1/moves";
 const row = (partition: number, more: object = {}) => ({

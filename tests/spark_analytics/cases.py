@@ -169,6 +169,15 @@ CASES = {
         *(group_slice(m, 100 * m + 1000, 100 * m + 1000) for m in range(6)),
         *(group_slice(m, 0, 100 * m + 1000) for m in range(18, 24)),
     ],
+    # Nobody collected for three hours, in which the group came on to 5000 and stopped.
+    "hours-missing": [
+        one
+        for m in [*range(8), *range(188, 196)]
+        for one in (
+            topic_slice(m, 100 * m + 1000),
+            group_slice(m, 1000 if m < 8 else 5000, 100 * m + 1000),
+        )
+    ],
     # Each sample came three times.
     "thrice": [
         one

@@ -17,7 +17,7 @@ from controlplane.analytics.verdicts.evaluator import Evaluator
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Method, Risk, Status, Trend
 from tests.spark_analytics import tables, world
-from tests.spark_analytics.cases import CASES, group_slice, of_cluster, topic_slice
+from tests.spark_analytics.cases import CASES, group_slice, minute, of_cluster, topic_slice
 from tests.spark_analytics.test_transforms import keyed, spark_gold
 
 RULES = Rules()
@@ -130,3 +130,17 @@ def test_however_long_a_group_was_away_both_say_the_same(away):
     compare(gold, mine)
     went_back = {row["reasons"] for row in gold["group_lag"] if "REWOUND" in row["reasons"]}
     assert bool(went_back) == (away * RULES.window_s <= RULES.trend_s)
+
+
+def test_of_missing_hours_nothing_is_made_up():
+    """What came meanwhile has no time, and for how long the group stood still is not known."""
+    gold, _ = seen(of_cluster("hours-missing", CASES["hours-missing"]))
+    rows = sorted(gold["group_lag"], key=lambda row: row["ts_ms"])
+    assert len(rows) == 16
+    after = [row for row in rows if row["sampled_ms"] >= minute(188)]
+    assert [row["status"] for row in after[:2]] == ["UNKNOWN"] * 2
+    assert {row["lag_seconds"] for row in after} == {None}
+    assert {row["method"] for row in after} == {"out_of_history"}
+    # It was there when the collector came back.
+    assert [row["lag_seconds_at_least"] for row in after] == [60 * m for m in range(8)]
+    assert after[-1]["status"] == "STALLED"

@@ -378,6 +378,13 @@ def test_the_number_of_statements_does_not_grow_with_clusters_that_are_well(quie
             sections=ObservedCluster.objects.get(cluster=quiet.cluster).sections,
             summary={"under_replicated": 0, "offline": 0},
         )
+        ObservedBroker.objects.create(
+            cluster=made,
+            key=broker_key(1),
+            row={"id": 1, "live": True, "size_bytes": 1},
+            mark="",
+        )
     rounds.after(10)
+    assert not Alert.objects.exists(), "they are well"
     assert statements() - one <= 10, "one for each cluster's newest judgement"
     assert one < 60

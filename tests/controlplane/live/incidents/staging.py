@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from tests.controlplane.live.incidents import brokers, groups, parts
+from tests.controlplane.live.incidents.incident import Row
 from tests.controlplane.live.incidents.world import World
 
 LAST = "last"
@@ -74,9 +75,11 @@ class Stage:
         for thread in (*self._lanes, self._last):
             thread.start()
 
-    def outcome(self, rule: str) -> None:
-        """Until the incident has ended; raises what went wrong in it."""
+    def outcome(self, rule: str) -> Row:
+        """Waits until the incident has ended; raises what went wrong in it."""
         self._of_rule[rule].result()
+        (row,) = [row for row in self._world.table if row.rule == rule]
+        return row
 
     def _go_last(self, found: list[Staged]) -> None:
         for thread in self._lanes:

@@ -1,13 +1,14 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { InsightCard } from "@/components/insight-card";
+import { MeasureChart } from "@/components/measure-chart";
 import { ObjectiveForm } from "@/components/objective-form";
 import { ObjectiveTable } from "@/components/objective-table";
 import { RollupChart } from "@/components/rollup-chart";
 import { GroupRollupTable } from "@/components/rollup-table";
 import { formatDuration } from "@/lib/format";
 import { daysAgo, type GroupRollup, useGroupRollups, useObjectives } from "@/lib/insights";
-import { type Span, SPANS } from "@/lib/search";
+import { type ChartRange, type Span, SPANS } from "@/lib/search";
 import { useSession } from "@/lib/session";
 
 const ROLLUPS = "/api/v1/clusters/{cluster_id}/analytics/rollups/groups";
@@ -18,10 +19,12 @@ interface AnalysesTabProps {
   group: string;
   span: Span;
   onSpan: (span: Span) => void;
+  range: ChartRange;
+  onRange: (range: ChartRange) => void;
 }
 
 /** How late the group was by hours or days, and how fast it uses up the time that it may be late. */
-export function AnalysesTab({ clusterId, group, span, onSpan }: AnalysesTabProps) {
+export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: AnalysesTabProps) {
   const canWrite = useSession().data?.can_write === true;
   const [setting, setSetting] = useState(false);
   const objectives = useObjectives(clusterId, group);
@@ -29,6 +32,15 @@ export function AnalysesTab({ clusterId, group, span, onSpan }: AnalysesTabProps
   const topics = [...new Set((rollups.data?.data ?? []).map((row) => row.topic))];
   return (
     <div className="ps-stack">
+      <MeasureChart
+        title="Behind by, any range"
+        clusterId={clusterId}
+        measure="lag_seconds"
+        about={{ group }}
+        format={formatDuration}
+        range={range}
+        onRange={onRange}
+      />
       <RollupChart
         title="Lag by hours and days"
         query={rollups}

@@ -249,6 +249,13 @@ export function GroupPage() {
               clusterId={clusterId}
               group={name}
               span={search.span ?? "2d"}
+              range={search.range ?? "24h"}
+              onRange={(chosen) =>
+                void navigate({
+                  search: (old) => ({ ...old, range: chosen === "24h" ? undefined : chosen }),
+                  replace: true,
+                })
+              }
               onSpan={(span) =>
                 void navigate({
                   search: (old) => ({ ...old, span: span === "2d" ? undefined : span }),

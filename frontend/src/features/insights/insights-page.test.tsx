@@ -230,6 +230,13 @@ describe("analyses of a topic and of a group", () => {
     await openPage("/clusters/c1/groups/readers?tab=analyses", {
       "GET /console/api/pages/group/c1/readers": new Refusal(503, "later"),
       [`${BASE}/rollups/groups`]: told([], { period_s: 3600 }),
+      [`${BASE}/chart`]: {
+        as_of: "2026-11-21T10:00:00Z",
+        source: "windows",
+        complete: true,
+        ts_ms: [10, 20],
+        series: [{ topic: "sales", group: "readers", typical: [5, null], highest: [9, null], known: [1, null] }],
+      },
       [`${BASE}/lag-objectives`]: told([
         {
           group: "readers",
@@ -250,6 +257,10 @@ describe("analyses of a topic and of a group", () => {
         },
       ]),
     });
+    expect((await screen.findByRole("img", { name: "Behind by, any range over time" })).textContent).toBe(
+      "sales: 5 gapsales, peak: 9 gap",
+    );
+    expect(screen.getByText("· 50 % of the range is known")).toBeTruthy();
     expect(await rowsOf("Objectives")).toEqual([
       [
         "sales",

@@ -52,6 +52,7 @@ FIGURES = {
         "≤ 15 % of 2 cores",
         runs.Work(range_s=300, history_s=24 * 3_600, days=15, tidies=True),
     ),
+    "hourly": Figure("the hourly run, of two hours", "-", runs.prepare_hours, runs.measure_hours),
     "polars": Figure(
         "an hour, lag and time lag, beside polars",
         "-",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from dataclasses import dataclass
@@ -9,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_analytics import session
-from spark_analytics.contracts.runs import ClusterInput, RunConfig
+from spark_analytics.contracts.runs import ClusterInput, Job, RunConfig
 from spark_analytics.io.jars import jar_paths
 from spark_analytics.io.lake import Lake
 from spark_analytics.io.tables import TABLES, TIDIED
 from spark_analytics.jobs.absorb import absorb
 from spark_analytics.jobs.gold import write_gold
+from spark_analytics.jobs.rollups import write_rollups
 from spark_analytics.jobs.silver import read_silver
 from spark_analytics.jobs.tidy import tidy
 from tests.bench.spark.cpu import peak_mib, tree_cpu_s
@@ -120,6 +122,46 @@ def measure(work: Work, path: Path, title: str, goal: str) -> None:
     if min(rows.values()) == 0:
         raise SystemExit(f"a table is empty: {rows}")
     spark.stop()
+
+
+def prepare_hours(path: Path) -> None:
+    """Silver of the last two whole hours and of what an hourly run looks back on."""
+    from_ms, to_ms = _hours()
+    telemetry = Telemetry(Work.partitions, Work.groups, seed=SEED)
+    samples = telemetry.write(
+        path / "new", from_ms - 24 * HOUR_MS, to_ms, groups_from_ms=from_ms - 1_200_000
+    )
+    (path / "samples").write_text(str(samples))
+    config = config_of(path, from_ms, to_ms, "spark.driver.memory=4g")
+    lake = Lake.opened(session_of(config), config.data_uri)
+    append(lake, path / "new")
+    absorb(lake, config, config.clusters)
+    lake.spark.stop()
+
+
+def measure_hours(path: Path, title: str, goal: str) -> None:
+    """An hourly run: the last two hours."""
+    from_ms, to_ms = _hours()
+    config = dataclasses.replace(config_of(path, from_ms, to_ms), job=Job.HOURLY)
+    samples = int((path / "samples").read_text())
+    cpu_s, wall_s = tree_cpu_s(), time.monotonic()
+    with timed("session"):
+        lake = Lake.opened(session_of(config), config.data_uri)
+    with timed("rollups"):
+        silver = read_silver(lake, config, config.clusters)
+        rows = write_rollups(silver, config, on_table=lambda _done, _name: None)
+    spent_s = tree_cpu_s() - cpu_s
+    line(title, samples, "all", spent_s, time.monotonic() - wall_s, goal)
+    note(f"peak memory: JVM {peak_mib('java'):,} MiB, Python {peak_mib('python'):,} MiB in all")
+    note(f"one such run an hour: {spent_s / (3600 * CORES):.1%} of {CORES} cores")
+    if min(rows.values()) == 0:
+        raise SystemExit(f"a table is empty: {rows}")
+    lake.spark.stop()
+
+
+def _hours() -> tuple[int, int]:
+    to_ms = TO_MS // HOUR_MS * HOUR_MS
+    return to_ms - 2 * HOUR_MS, to_ms
 
 
 def _tidy(lake: Lake, config: RunConfig) -> None:

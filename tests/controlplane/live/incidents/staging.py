@@ -52,6 +52,8 @@ STAGED = (
     Staged(rules=("key-ending",), run=parts.key_ending, is_quick=True),
     Staged(rules=("zookeeper-unreachable",), run=brokers.zookeeper_unreachable, lane=LAST),
 )
+NOT_STAGED = frozenset({"objective-burning"})
+"""Rules whose incident is still to be written."""
 
 
 class Stage:

@@ -31,6 +31,7 @@ SEED = 1
 HOUR_MS = 3_600_000
 RUNS_AN_HOUR = 12
 CORES = 2
+PARTITIONS, GROUPS = 1_000, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ class Work:
 
     range_s: int
     history_s: int
-    partitions: int = 1_000
-    groups: int = 2
+    partitions: int = PARTITIONS
+    groups: int = GROUPS
     days: int = 0
     tidies: bool = False
 
@@ -127,7 +128,7 @@ def measure(work: Work, path: Path, title: str, goal: str) -> None:
 def prepare_hours(path: Path) -> None:
     """Silver of the last two whole hours and of what an hourly run looks back on."""
     from_ms, to_ms = _hours()
-    telemetry = Telemetry(Work.partitions, Work.groups, seed=SEED)
+    telemetry = Telemetry(PARTITIONS, GROUPS, seed=SEED)
     samples = telemetry.write(
         path / "new", from_ms - 24 * HOUR_MS, to_ms, groups_from_ms=from_ms - 1_200_000
     )

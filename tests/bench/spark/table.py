@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from tests.bench.spark.cpu import tree_cpu_s
 
-WIDE = 40
-HEAD = f"{'figure':<{WIDE}}{'samples':>12}{'phase':>12}{'CPU-s':>8}{'wall s':>8}  goal"
+WIDE = 42
+HEAD = f"{'figure':<{WIDE}}{'samples':>12}{'phase':>14}{'CPU-s':>8}{'wall s':>8}  goal"
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def line(  # noqa: PLR0917 - the columns in their order
     title: str, samples: int | None, phase: str, cpu_s: float, wall_s: float, goal: str = ""
 ) -> None:
     count = "" if samples is None else f"{samples:,}"
-    text = f"{title:<{WIDE}}{count:>12}{phase:>12}{cpu_s:>8.1f}{wall_s:>8.1f}  {goal}"
+    text = f"{title:<{WIDE}}{count:>12}{phase:>14}{cpu_s:>8.1f}{wall_s:>8.1f}  {goal}"
     print(text.rstrip(), flush=True)
 
 

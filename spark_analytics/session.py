@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import sys
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from spark_analytics.contracts.runs import CatalogInput, RunConfig
 
 _HOSTS_OF_JDBC = re.compile(r"(?://|,)([A-Za-z0-9.-]+)(?=[:/,?]|$)")
+TASKS_IMPORT = ("contracts/*.py", "formulas/*.py")
 # Defaults that `RunConfig.spark_conf` overrides.
 DEFAULTS: Mapping[str, str] = {
     "spark.driver.memory": "768m",
@@ -71,7 +73,18 @@ def start(config: RunConfig, jars: Sequence[Path]) -> SparkSession:
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     _keep_local_files_where_they_are(spark)
+    spark.sparkContext.addPyFile(str(_packed(work)))
     return spark
+
+
+def _packed(work: Path) -> Path:
+    """What tasks import of this package: executors need numpy and pyarrow, but no copy of it."""
+    root, target = Path(__file__).parent, work / "spark_analytics.zip"
+    with zipfile.ZipFile(target, "w") as packed:
+        for name in ("__init__.py", *TASKS_IMPORT):
+            for source in sorted(root.glob(name)):
+                packed.write(source, f"{root.name}/{source.relative_to(root)}")
+    return target
 
 
 def _keep_local_files_where_they_are(spark: SparkSession) -> None:

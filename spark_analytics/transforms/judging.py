@@ -6,10 +6,8 @@ computes over the partitions of many topics at once. All that concerns one topic
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 from pyspark.sql.types import (
     ArrayType,
@@ -22,24 +20,8 @@ from pyspark.sql.types import (
 )
 
 from spark_analytics import schemas
-from spark_analytics.contracts import conditions, statuses, telemetry
-from spark_analytics.contracts import gold as gold_tables
-from spark_analytics.contracts import rules as rules_module
 from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC
-from spark_analytics.formulas import (
-    arrow,
-    groups,
-    histories,
-    known,
-    partitions,
-    samples,
-    segments,
-    standings,
-    tables,
-    theil_sen,
-    topics,
-    trails,
-)
+from spark_analytics.formulas import arrow, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,14 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from spark_analytics.contracts.rules import Rules
-
-_MODULES = (
-    *(arrow, groups, histories, known, partitions, samples, segments, standings, tables),
-    *(theil_sen, topics, trails, conditions, gold_tables, rules_module, statuses, telemetry),
-)
-# Executors need numpy and pyarrow, but no copy of this package.
-for _module in (*_MODULES, sys.modules[__name__]):
-    cloudpickle.register_pickle_by_value(_module)
 
 _STRING, _INT, _LONG, _DOUBLE = StringType(), IntegerType(), LongType(), DoubleType()
 _INTS, _LONGS = ArrayType(_INT), ArrayType(_LONG)

@@ -24,6 +24,7 @@ class AnalyticsConf:
     deadline_s: float
     range_max_s: int
     gold_keep_s: int
+    silver_keep_s: int
     spark_master: str
     spark_conf: dict[str, str]
     jars_dir: Path
@@ -41,6 +42,7 @@ def conf() -> AnalyticsConf:
         deadline_s=_number("PENSTOCK_ANALYTICS_DEADLINE_S", 600),
         range_max_s=int(_number("PENSTOCK_ANALYTICS_RANGE_MAX_S", 6 * 3600)),
         gold_keep_s=int(_number("PENSTOCK_ANALYTICS_GOLD_KEEP_S", 14 * 24 * 3600)),
+        silver_keep_s=int(_number("PENSTOCK_ANALYTICS_SILVER_KEEP_S", 15 * 24 * 3600)),
         spark_master=settings.SPARK_MASTER,
         spark_conf=_pairs(os.environ.get("PENSTOCK_SPARK_CONF", "")),
         jars_dir=Path(settings.SPARK_JARS_DIR),

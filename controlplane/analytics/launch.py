@@ -87,6 +87,7 @@ def run_config(
             )
             for cluster_id, way in ways.items()
         ),
+        silver_keep_s=conf.silver_keep_s,
         catalog=conf.catalog,
         jars_dir=str(conf.jars_dir),
         secrets_path=str(secrets_path),

@@ -26,7 +26,7 @@ from controlplane.analytics.models import (
     RunCluster,
 )
 from controlplane.operations.states import SUCCEEDED
-from spark_analytics.contracts.gold import ALL_TABLES
+from spark_analytics.contracts.gold import ALL_TABLES, CLUSTER_ROLLUP
 from spark_analytics.contracts.runs import PERIOD_OF_JOB, RunResult, tables_of
 
 MODELS: Mapping[str, type[models.Model]] = {
@@ -38,6 +38,9 @@ MODELS: Mapping[str, type[models.Model]] = {
     "cluster_rollup": GoldClusterRollup,
 }
 INSERT_BATCH = 500
+ERROR_LENGTH_MAX = 400
+Periods = set[tuple[str, int]]
+"""(cluster, when the period begins in milliseconds)."""
 
 
 class LoadError(Exception):
@@ -93,21 +96,85 @@ def _load(run: AnalyticsRun, result: RunResult) -> bool:
             for cluster in result.clusters
             if cluster.error is None
         }
-        period_s = PERIOD_OF_JOB.get(run.job)
-        of_job = {} if period_s is None else {"period_s": period_s}
-        for table in tables_of(run.job):
-            model = MODELS[table]
-            for cluster_id, from_ms in computed.items():
-                model._default_manager.filter(  # noqa: SLF001 - Django's documented name
-                    cluster_id=cluster_id, ts_ms__gte=from_ms, ts_ms__lt=result.to_ts_ms, **of_job
-                ).delete()
-            rows = _rows(Path(run.work_dir) / f"{table}.jsonl", table, result, computed)
-            count = _insert(
-                model, (*ALL_TABLES[table].column_names, "run_id"), ((*r, run.pk) for r in rows)
-            )
-            if count != result.rows.get(table, 0):
-                raise LoadError(f"{table}.jsonl has {count} rows, not {result.rows.get(table, 0)}")
+        files = {
+            table: _rows(Path(run.work_dir) / f"{table}.jsonl", table, result, computed)
+            for table in tables_of(run.job)
+        }
+        kept: Periods = set()
+        if run.job in PERIOD_OF_JOB:
+            # A row a period: few enough to be read at once.
+            of_clusters = list(files[CLUSTER_ROLLUP.name])
+            files[CLUSTER_ROLLUP.name] = iter(of_clusters)
+            kept = _better_known(run, result, computed, of_clusters)
+        for table, rows in files.items():
+            _replace(table, rows, run=run, result=result, computed=computed, kept=kept)
+        if kept:
+            _say(run, f"kept {len(kept)} periods that were computed from more samples")
     return True
+
+
+def _replace(
+    table: str,
+    rows: Iterable[list[Any]],
+    *,
+    run: AnalyticsRun,
+    result: RunResult,
+    computed: Mapping[str, int],
+    kept: Periods,
+) -> None:
+    """The rows of a table's range by these, but for the periods that are kept."""
+    model, names = MODELS[table], ALL_TABLES[table].column_names
+    period_s = PERIOD_OF_JOB.get(run.job)
+    of_job = {} if period_s is None else {"period_s": period_s}
+    for cluster_id, from_ms in computed.items():
+        old = model._default_manager.filter(  # noqa: SLF001 - Django's documented name
+            cluster_id=cluster_id, ts_ms__gte=from_ms, ts_ms__lt=result.to_ts_ms, **of_job
+        )
+        old.exclude(ts_ms__in=[ts_ms for known, ts_ms in kept if known == cluster_id]).delete()
+    cluster_at, ts_at = names.index("cluster_id"), names.index("ts_ms")
+    seen = 0
+
+    def chosen() -> Iterator[tuple[Any, ...]]:
+        nonlocal seen
+        for row in rows:
+            seen += 1
+            if (row[cluster_at], row[ts_at]) not in kept:
+                yield (*row, run.pk)
+
+    _insert(model, (*names, "run_id"), chosen())
+    if seen != result.rows.get(table, 0):
+        raise LoadError(f"{table}.jsonl has {seen} rows, not {result.rows.get(table, 0)}")
+
+
+def _better_known(
+    run: AnalyticsRun, result: RunResult, computed: Mapping[str, int], of_clusters: list[list[Any]]
+) -> Periods:
+    """Periods of which there is a row that was computed from more samples than this run has seen.
+
+    Silver forgets, or lost a file: what was computed while it was whole is the better answer, and
+    nobody could compute it again.
+    """
+    names = CLUSTER_ROLLUP.column_names
+    cluster_at, ts_at, samples_at = map(names.index, ("cluster_id", "ts_ms", "samples"))
+    seen = {(row[cluster_at], row[ts_at]): row[samples_at] for row in of_clusters}
+    there = GoldClusterRollup.objects.filter(
+        cluster_id__in=computed,
+        period_s=PERIOD_OF_JOB[run.job],
+        ts_ms__gte=result.from_ts_ms,
+        ts_ms__lt=result.to_ts_ms,
+    ).values_list("cluster_id", "ts_ms", "samples")
+    return {
+        (cluster_id, ts_ms)
+        for cluster_id, ts_ms, samples in there
+        if samples > seen.get((cluster_id, ts_ms), 0)
+    }
+
+
+def _say(run: AnalyticsRun, words: str) -> None:
+    """Beside what is said of clusters that failed."""
+    said = AnalyticsRun.objects.values_list("error", flat=True).get(pk=run.pk)
+    error = f"{said}; {words}" if said else words
+    AnalyticsRun.objects.filter(pk=run.pk).update(error=error[:ERROR_LENGTH_MAX])
 
 
 def _partial(result: RunResult) -> str:
@@ -115,9 +182,8 @@ def _partial(result: RunResult) -> str:
     if not failed:
         return ""
     first = failed[0]
-    return f"{len(failed)} of {len(result.clusters)} clusters: {first.cluster_id}: {first.error}"[
-        :400
-    ]
+    said = f"{len(failed)} of {len(result.clusters)} clusters: {first.cluster_id}: {first.error}"
+    return said[:ERROR_LENGTH_MAX]
 
 
 def _rows(

@@ -10,13 +10,12 @@ from controlplane.analytics.models import AnalyticsRun
 from controlplane.operations.states import RUNNING
 from spark_analytics.contracts.gold import (
     FORMULA_VERSION,
-    GOLD_TABLES,
     GROUP_EXPIRY,
     GROUP_LAG,
     TOPIC_RETENTION,
     GoldTable,
 )
-from spark_analytics.contracts.runs import ClusterResult, RunResult
+from spark_analytics.contracts.runs import ClusterResult, RunResult, tables_of
 
 WINDOW_MS = 30_000
 T0_MS = 1_760_000_010_000 - 1_760_000_010_000 % WINDOW_MS
@@ -87,7 +86,8 @@ def running(work_dir: Path, **fields: Any) -> AnalyticsRun:
 def finished(
     run: AnalyticsRun, rows: dict[str, list[dict[str, Any]]], *clusters: ClusterResult
 ) -> RunResult:
-    for table in GOLD_TABLES:
+    tables = tables_of(run.job)
+    for table in tables:
         lines = "".join(json.dumps(row) + "\n" for row in rows.get(table, []))
         (Path(run.work_dir) / f"{table}.jsonl").write_text(lines)
     return RunResult(
@@ -97,7 +97,7 @@ def finished(
         to_ts_ms=run.to_ts_ms,
         formula_version=FORMULA_VERSION,
         clusters=clusters,
-        rows={table: len(rows.get(table, [])) for table in GOLD_TABLES},
+        rows={table: len(rows.get(table, [])) for table in tables},
         wall_s=12.5,
     )
 

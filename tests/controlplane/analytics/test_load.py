@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controlplane.analytics.load import LoadError, load_result
+from controlplane.analytics.load import MODELS, LoadError, load_result
 from controlplane.analytics.models import (
     AnalyticsRun,
     GoldGroupExpiry,
@@ -13,8 +13,10 @@ from controlplane.analytics.models import (
     RunCluster,
 )
 from controlplane.operations.states import CANCELLED, RUNNING, SUCCEEDED
-from spark_analytics.contracts.runs import ClusterResult
+from spark_analytics.contracts.gold import ROLLUP_TABLES
+from spark_analytics.contracts.runs import ClusterResult, Job
 from tests.controlplane.analytics import rows
+from tests.controlplane.analytics.rollup_rows import HOUR_MS, T0_MS, rollup_row, stored
 
 pytestmark = pytest.mark.django_db
 GOLD = (GoldGroupLag, GoldTopicRetention, GoldGroupExpiry)
@@ -141,3 +143,46 @@ def test_a_cancelled_run_is_not_loaded(tmp_path):
     AnalyticsRun.objects.filter(pk=run.pk).update(state=CANCELLED)
     assert not load_result(run, result)
     assert GoldGroupLag.objects.count() == 0
+
+
+def hourly(tmp_path, samples):
+    """A run over three hours; `samples` of each hour of cluster a, none where it saw nothing."""
+    gold = {
+        table: [
+            rollup_row(table, "a", at, samples=count)
+            for at, count in enumerate(samples)
+            if count is not None
+        ]
+        for table in ROLLUP_TABLES
+    }
+    span = {"from_ts_ms": T0_MS, "to_ts_ms": T0_MS + 3 * HOUR_MS}
+    return load(tmp_path, "hours", gold, done("a"), job=Job.HOURLY, **span)
+
+
+def samples_of(table, cluster_id="a"):
+    rows_ = MODELS[table].objects.filter(cluster_id=cluster_id).order_by("ts_ms")
+    return [(row.samples, row.run_id == "run_x") for row in rows_]
+
+
+def test_a_period_that_was_computed_from_more_samples_is_kept(tmp_path):
+    """Silver has forgotten the first hour, lost half of the second, and has more of the third."""
+    for table in ROLLUP_TABLES:
+        for at, count in enumerate((120, 120, 60)):
+            stored(table, "a", at, samples=count)
+        stored(table, "b", 0, samples=120)
+    run = hourly(tmp_path, (None, 55, 118))
+    for table in ROLLUP_TABLES:
+        assert samples_of(table) == [(120, True), (120, True), (118, False)]
+        assert samples_of(table, "b") == [(120, True)]
+    assert run.state == SUCCEEDED
+    assert run.error == "kept 2 periods that were computed from more samples"
+
+
+def test_periods_of_as_many_samples_are_computed_again(tmp_path):
+    for table in ROLLUP_TABLES:
+        for at in range(3):
+            stored(table, "a", at, samples=100)
+    run = hourly(tmp_path, (100, 100, 101))
+    assert run.error == ""
+    for table in ROLLUP_TABLES:
+        assert samples_of(table) == [(100, False), (100, False), (101, False)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import signal
@@ -216,6 +217,16 @@ def is_written(live, table):
     return any(version.get("snapshots") for version in found)
 
 
+def is_in(live, step):
+    """Whether the newest run has come to this (phase, tables done)."""
+    try:
+        lines = (live.root / f"run-{live.runs}" / "progress.jsonl").read_text().splitlines()
+        rows = [json.loads(line) for line in lines]
+    except (OSError, ValueError):
+        return False
+    return step in {(row["phase"], row["done"]) for row in rows}
+
+
 def forget_that_the_batch_is_done(live):
     """As if the run had been killed between Iceberg's commit and Spark's note of it."""
     for note in (live.root / "lake/streams").glob("*/*/commits/*"):
@@ -228,9 +239,9 @@ def telemetry_offsets(live):
     return sorted((tp.partition, offset) for tp in tps for offset in range(ends[tp].offset))
 
 
-def killed_when(live, exists):
+def killed_when(live, exists, **options):
     """A run that got SIGKILL the moment `exists()` first held."""
-    process = started(configured(live))
+    process = started(configured(live, **options))
     try:
         for _ in eventually(120, "the run gets to where it is to be killed"):
             if exists():
@@ -407,6 +418,22 @@ def test_the_same_input_gives_the_same_bytes(live, story):
     config = RunConfig.from_json((story.work / "config.json").read_text())
     ends = story.result.clusters[1].offsets_end
     again, _ = run(live, offsets_end=ends, until_ms=config.to_ts_ms)
+    for table in GOLD_TABLES:
+        written = (again / f"{table}.jsonl").read_bytes()
+        assert written == (story.work / f"{table}.jsonl").read_bytes() != b""
+
+
+@pytest.mark.parametrize("step", [("gold", 0), ("gold", 2), ("tidy", 0)], ids=str)
+def test_a_run_that_is_killed_after_silver_is_simply_run_again(live, story, spark, step):
+    collect(live)
+    until_ms = RunConfig.from_json((story.work / "config.json").read_text()).to_ts_ms
+    killed_when(live, functools.partial(is_in, live, step), until_ms=until_ms)
+    assert not (live.root / f"run-{live.runs}" / "result.json").exists()
+    again, result = run(live, until_ms=until_ms)
+    assert result.ok
+    # What the killed one took in is in silver, and new to nobody.
+    assert result.clusters[0].records_in == 0
+    assert bronze_offsets(spark, live) == telemetry_offsets(live)
     for table in GOLD_TABLES:
         written = (again / f"{table}.jsonl").read_bytes()
         assert written == (story.work / f"{table}.jsonl").read_bytes() != b""

@@ -9,13 +9,11 @@ import { createRoot } from "react-dom/client";
 import { Providers, queryClient } from "./app/providers";
 import { createAppRouter } from "./app/router";
 import { setSignedOutHandler } from "./lib/api-client";
-import { sessionQuery } from "./lib/session";
+import { setSignedOut } from "./lib/signed-out";
 
 const router = createAppRouter(queryClient);
 
-setSignedOutHandler(() => {
-  void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey }).then(() => router.invalidate());
-});
+setSignedOutHandler(() => setSignedOut(true));
 
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");

@@ -94,3 +94,28 @@ def test_while_it_waits_the_frame_stands(console: Console, screenshots: Path) ->
 def photograph_state(page: Page, directory: Path, name: str) -> None:
     page.screenshot(path=directory / f"state-{name}-1440-light.png", animations="disabled")
     assert not sticks_out(page)
+
+
+def test_numbers_that_cannot_be_read_again_are_said_to_be_stale(
+    console: Console, screenshots: Path
+) -> None:
+    page = console.page
+    console.open()
+    said = page.get_by_role("status").filter(has_text="Stale since")
+    expect(said).to_have_count(0)
+    problem = {"title": "Too many requests", "status": 429}
+    page.route(
+        "**/console/api/**",
+        lambda route: route.fulfill(
+            status=429, content_type="application/problem+json", body=json.dumps(problem)
+        ),
+    )
+    # At the next read: pages are asked for again each ten seconds.
+    expect(said).to_be_visible()
+    expect(page.get_by_text("Live", exact=True)).to_have_count(0)
+    expect(page.locator("main.ps-stale")).to_be_visible()
+    photograph_state(page, screenshots, "stale-page")
+    page.unroute("**/console/api/**")
+    said.click()
+    expect(said).to_have_count(0)
+    expect(page.locator("main.ps-stale")).to_have_count(0)

@@ -18,6 +18,9 @@ const DEADLINE_MS = 30_000;
 /** Longest wait for the whole of a file, ms. */
 const FILE_DEADLINE_MS = 300_000;
 
+/** A 401 of these is about the login that was tried. */
+const OPENS_SESSIONS = ["/console/api/login", "/console/api/session", "/console/api/invitation"];
+
 let csrfToken = "";
 let onSignedOut: () => void = () => undefined;
 
@@ -53,7 +56,7 @@ async function answered(method: Method, path: string, options: Options, deadline
   });
   if (response.ok) return response;
   const problem = await readProblem(response);
-  if (problem.status === 401 && !path.startsWith("/console/api/")) onSignedOut();
+  if (problem.status === 401 && !OPENS_SESSIONS.some((prefix) => path.startsWith(prefix))) onSignedOut();
   throw new ApiError(problem);
 }
 

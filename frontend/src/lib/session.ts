@@ -3,6 +3,8 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import type { BodyOf } from "./addresses";
 import { api, setCsrfToken } from "./api-client";
 import { clearDrafts } from "./draft";
+import { ApiError } from "./problem";
+import { setSignedOut } from "./signed-out";
 import type { Session } from "./types";
 
 export const sessionQuery = queryOptions({
@@ -28,6 +30,43 @@ export function useLogin() {
     onSuccess: (session) => {
       client.clear();
       client.setQueryData(sessionQuery.queryKey, remember(session));
+    },
+  });
+}
+
+/** What the server says of whoever has no session, and the CSRF token with which to open one. */
+export const anonymousQuery = queryOptions({
+  queryKey: ["sign-in"],
+  queryFn: async ({ signal }) => remember(await api.get("/console/api/session", { signal })),
+  staleTime: 0,
+  gcTime: 0,
+});
+
+/** A session in the place of one that has ended, for the same person and tenant: what is shown stays and is asked
+ * for again. Without a login it is one that was opened in another window. Somebody else sees nothing of before. */
+export function useSignInAgain() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (body: BodyOf<"/console/api/login"> | null) => {
+      const before = client.getQueryData(sessionQuery.queryKey);
+      const answer = body ? api.post("/console/api/login", { body }) : api.get("/console/api/session", {});
+      const session = remember(await answer);
+      if (session.user === null) throw new ApiError({ title: "You are not signed in yet", status: 401 });
+      const slug = before?.tenant?.slug;
+      if (session.user.username !== before?.user?.username || !slug || slug === session.tenant?.slug) return session;
+      return remember(await api.post("/console/api/tenant", { body: { slug } }));
+    },
+    onSuccess: (session) => {
+      const before = client.getQueryData(sessionQuery.queryKey);
+      const isSame = before?.user?.username === session.user?.username && before?.tenant?.slug === session.tenant?.slug;
+      if (!isSame) {
+        client.clear();
+        clearDrafts();
+      }
+      client.setQueryData(sessionQuery.queryKey, session);
+      setSignedOut(false);
+      if (isSame) void client.invalidateQueries({ predicate: isOfTenant });
+      else window.location.assign("/");
     },
   });
 }

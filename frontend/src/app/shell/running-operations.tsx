@@ -1,12 +1,21 @@
 import { Loader, Tooltip, UnstyledButton } from "@mantine/core";
-import { IconCircleFilled } from "@tabler/icons-react";
+import { IconAlertTriangle, IconCircleFilled } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { TERMINAL } from "@/lib/operations";
 import { useOverview } from "@/lib/use-clusters";
 
+interface RunningOperationsProps {
+  /** Whether the stream of changes is open. */
+  live: boolean;
+  /** Since when what the page shows is not known to be true, ms since the epoch; null while it is. */
+  since: number | null;
+}
+
 /** How many operations run right now, and whether this page is fed live. */
-export function RunningOperations({ live }: { live: boolean }) {
+export function RunningOperations({ live, since }: RunningOperationsProps) {
   const { data } = useOverview();
+  if (since !== null) return <Stale since={since} />;
   const running = (data?.parts.operations.data ?? []).filter((operation) => !TERMINAL.has(operation.state)).length;
   if (running > 0) {
     return (
@@ -33,3 +42,23 @@ export function RunningOperations({ live }: { live: boolean }) {
     </Tooltip>
   );
 }
+
+/** Numbers that nobody could read again are no news. They are asked for again by themselves, and at a click. */
+function Stale({ since }: { since: number }) {
+  const client = useQueryClient();
+  const retry = () => void client.refetchQueries({ queryKey: ["page"], type: "active" });
+  return (
+    <Tooltip label="The server did not answer since then; pages go on asking. Ask now.">
+      <UnstyledButton
+        onClick={retry}
+        className="ps-status ps-warn"
+        style={{ fontSize: "0.75rem", whiteSpace: "nowrap" }}
+      >
+        <IconAlertTriangle size={14} aria-hidden />
+        <span role="status">Stale since {clock(since)}</span>
+      </UnstyledButton>
+    </Tooltip>
+  );
+}
+
+const clock = (ms: number): string => new Date(ms).toLocaleTimeString(undefined, { hour12: false });

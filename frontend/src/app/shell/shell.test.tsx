@@ -62,6 +62,26 @@ describe("the frame of every page", () => {
     expect(asked.length).toBeGreaterThan(before);
   });
 
+  it("says since when it is stale, and that no more when the server answers again", async () => {
+    const stream = fakeEvents();
+    let answer: unknown = overview();
+    const { client, asked } = await open("/", { "GET /console/api/pages/overview": () => answer });
+    act(() => stream("/console/events?topics=operations,clusters").connect());
+    expect(await screen.findByText("Live")).toBeTruthy();
+    answer = new Refusal(503, "later");
+    await act(() => client.refetchQueries({ queryKey: ["page"] }));
+    const said = await screen.findByText(/^Stale since \d\d:\d\d:\d\d$/, {}, { timeout: 5_000 });
+    expect(screen.queryByText("Live")).toBeNull();
+    expect(document.getElementById("main")?.className).toContain("ps-stale");
+    expect(screen.getByRole("link", { name: "billing" })).toBeTruthy();
+    answer = overview();
+    const before = asked.length;
+    fireEvent.click(said);
+    expect(await screen.findByText("Live", {}, { timeout: 5_000 })).toBeTruthy();
+    expect(asked.length).toBeGreaterThan(before);
+    expect(document.getElementById("main")?.className).not.toContain("ps-stale");
+  });
+
   it("lets people with more than one tenant choose", async () => {
     const tenants = [
       ...session().tenants,

@@ -3,12 +3,14 @@ import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { useStaleSince } from "@/lib/freshness";
 import { type Handlers, useEvents } from "@/lib/live";
 import type { ChangeEvents } from "@/lib/types";
 import { Brand } from "./brand";
 import { Crumbs } from "./crumbs";
 import { RunningOperations } from "./running-operations";
 import { SideNav } from "./side-nav";
+import { SignInAgain } from "./sign-in-again";
 import { UserMenu } from "./user-menu";
 
 /** The frame of every page: navigation, where we are, what runs, who we are. */
@@ -20,6 +22,7 @@ export function Shell() {
   const refresh = () => void client.invalidateQueries({ queryKey: ["page"] });
   const onChange: Handlers<ChangeEvents> = { operations: refresh, clusters: refresh };
   const live = useEvents(`/console/events?topics=${Object.keys(onChange).join(",")}`, onChange);
+  const since = useStaleSince();
   return (
     <AppShell
       layout="alt"
@@ -35,7 +38,7 @@ export function Shell() {
           <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
           <Crumbs />
           <Group gap={6} ml="auto" wrap="nowrap">
-            <RunningOperations live={live} />
+            <RunningOperations live={live} since={since} />
             <UserMenu />
           </Group>
         </Group>
@@ -49,11 +52,17 @@ export function Shell() {
           <SideNav />
         </ScrollArea>
       </AppShell.Navbar>
-      <AppShell.Main id="main" tabIndex={-1} style={{ outline: "none" }}>
+      <AppShell.Main
+        id="main"
+        tabIndex={-1}
+        style={{ outline: "none" }}
+        className={since === null ? undefined : "ps-stale"}
+      >
         <div style={{ maxWidth: 1320, margin: "0 auto" }}>
           <Outlet />
         </div>
       </AppShell.Main>
+      <SignInAgain />
     </AppShell>
   );
 }

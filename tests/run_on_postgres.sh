@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.."
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 [ -n "$bin" ] || bin=$(dirname "$(command -v postgres)")
 work=$(mktemp -d /tmp/penstock-pg-XXXXXX)
-port=$(.venv/bin/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+# Below the ports that connections take: other stages open many beside this one.
+port=$(.venv/bin/python -c 'from tests.ports import free_row; print(free_row(1))')
 as_owner=()
 # PostgreSQL refuses to run as root.
 if [ "$(id -u)" = 0 ]; then

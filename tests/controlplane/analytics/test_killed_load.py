@@ -1,7 +1,8 @@
 """A worker that is killed while it loads a run's rollups, by SIGKILL, in a process of its own.
 
 One of the files is a pipe, so the worker stands where the test wants it: in the middle of its
-transaction, with a table's old rows deleted and some of its new ones in.
+transaction, with a table's old rows deleted and some of its new ones in. The clusters' file is read
+before any row is touched.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ OLD, NEW = 5, 9
 CHILD = """
 import django
 django.setup()
-from controlplane.analytics import supervise
+from controlplane.analytics import load, supervise
+# Row by row, so that some are in when the rest does not come.
+load.INSERT_BATCH = 1
 supervise.tick()
 """
 DEADLINE_S = 60.0

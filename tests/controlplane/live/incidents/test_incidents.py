@@ -37,8 +37,8 @@ def stage(request, tmp_path_factory):
         made.start()
         yield made
     finally:
-        world.stop()
         print("\n".join(["", HEAD, *map(str, sorted(world.table, key=lambda row: row.rule))]))
+        world.stop()
 
 
 @pytest.mark.parametrize("rule", RULES)

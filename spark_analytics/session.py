@@ -47,7 +47,7 @@ DEFAULTS: Mapping[str, str] = {
 def start(config: RunConfig, jars: Sequence[Path]) -> SparkSession:
     """A session for this run, with these jars on its class path."""
     work = Path(config.work_dir)
-    # Workers, if a job ever needs one, run this interpreter with its packages.
+    # Workers run this interpreter with its packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
         **DEFAULTS,

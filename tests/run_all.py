@@ -23,7 +23,9 @@ from dataplane.runtime.parent_death import die_with_parent
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 TIMEOUT_S = float(os.environ.get("STAGE_TIMEOUT_S", "1800"))
-"""A stage that hangs is named, long before whoever runs this gives up."""
+"""A stage that hangs is named, long before whoever runs this gives up. One that fills gaps has twice
+as long: it is held up on purpose.
+"""
 STOP_TIMEOUT_S = 60.0
 POLL_S = 0.1
 FILLING_NICE = 10
@@ -166,7 +168,8 @@ def run(stages: Sequence[Stage], timeout_s: float = TIMEOUT_S) -> list[Outcome]:
         for each in list(running):
             if stopped:
                 each.stop(stopped)
-            if (outcome := each.ended(timeout_s)) is not None:
+            limit_s = timeout_s * (2 if each.stage.fills_gaps else 1)
+            if (outcome := each.ended(limit_s)) is not None:
                 running.remove(each)
                 outcomes.append(outcome)
                 show(outcome)

@@ -11,6 +11,9 @@ from django.conf import settings
 
 from spark_analytics.contracts.runs import CatalogInput
 
+SILVER_KEEP_S_MIN = 3 * 24 * 3600
+"""A daily run computes two days, and looks a day further back."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalyticsConf:
@@ -42,7 +45,9 @@ def conf() -> AnalyticsConf:
         deadline_s=_number("PENSTOCK_ANALYTICS_DEADLINE_S", 600),
         range_max_s=int(_number("PENSTOCK_ANALYTICS_RANGE_MAX_S", 6 * 3600)),
         gold_keep_s=int(_number("PENSTOCK_ANALYTICS_GOLD_KEEP_S", 14 * 24 * 3600)),
-        silver_keep_s=int(_number("PENSTOCK_ANALYTICS_SILVER_KEEP_S", 15 * 24 * 3600)),
+        silver_keep_s=int(
+            _number("PENSTOCK_ANALYTICS_SILVER_KEEP_S", 15 * 24 * 3600, least=SILVER_KEEP_S_MIN)
+        ),
         spark_master=settings.SPARK_MASTER,
         spark_conf=_pairs(os.environ.get("PENSTOCK_SPARK_CONF", "")),
         jars_dir=Path(settings.SPARK_JARS_DIR),
@@ -66,7 +71,7 @@ def _catalog_login() -> dict[str, str]:
     return {key: os.environ[name] for key, name in names.items() if os.environ.get(name)}
 
 
-def _number(name: str, default: float) -> float:
+def _number(name: str, default: float, *, least: float = 0) -> float:
     text = os.environ.get(name, "")
     try:
         value = float(text) if text else default
@@ -74,6 +79,8 @@ def _number(name: str, default: float) -> float:
         raise ValueError(f"{name}={text!r} is not a number") from None
     if value <= 0:
         raise ValueError(f"{name}={text!r} must be above 0")
+    if value < least:
+        raise ValueError(f"{name}={text!r} must be at least {least:.0f}")
     return value
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -149,25 +150,32 @@ def _replace(
 def _better_known(
     run: AnalyticsRun, result: RunResult, computed: Mapping[str, int], of_clusters: list[list[Any]]
 ) -> Periods:
-    """Periods of which there is a row that was computed from more samples than this run has seen.
+    """Periods of which there are rows that were computed from more than this run has seen.
 
     Silver forgets, or lost a file: what was computed while it was whole is the better answer, and
-    nobody could compute it again.
+    nobody could compute it again. More is more windows, of anything, of groups or of topics, or
+    more topics or groups.
     """
     names = CLUSTER_ROLLUP.column_names
-    cluster_at, ts_at, samples_at = map(names.index, ("cluster_id", "ts_ms", "samples"))
-    seen = {(row[cluster_at], row[ts_at]): row[samples_at] for row in of_clusters}
+    cluster_at, ts_at, *places = map(names.index, ("cluster_id", "ts_ms", *_SEEN))
+    seen = {
+        (row[cluster_at], row[ts_at]): tuple(row[place] for place in places) for row in of_clusters
+    }
     there = GoldClusterRollup.objects.filter(
         cluster_id__in=computed,
         period_s=PERIOD_OF_JOB[run.job],
         ts_ms__gte=result.from_ts_ms,
         ts_ms__lt=result.to_ts_ms,
-    ).values_list("cluster_id", "ts_ms", "samples")
+    ).values_list("cluster_id", "ts_ms", *_SEEN)
+    nothing = (0,) * len(_SEEN)
     return {
         (cluster_id, ts_ms)
-        for cluster_id, ts_ms, samples in there
-        if samples > seen.get((cluster_id, ts_ms), 0)
+        for cluster_id, ts_ms, *counts in there
+        if any(map(operator.gt, counts, seen.get((cluster_id, ts_ms), nothing)))
     }
+
+
+_SEEN = ("samples", "lag_samples", "bytes_samples", "topics", "groups")
 
 
 def _say(run: AnalyticsRun, words: str) -> None:

@@ -1,7 +1,6 @@
 """When each status and each risk is true: one table each, for Spark and for the collector alike.
 
-A condition is written with the operators that Spark's columns have, over facts by name: `Facts` of
-columns makes it an expression, `Facts` of arrays its value. Any fact may be unknown; comparisons
+A condition is written with operators over facts by name, which are arrays. Any fact may be unknown; comparisons
 with it are unknown then, `&`, `|` and `~` are those of SQL, and unknown is not true.
 """
 
@@ -14,7 +13,7 @@ from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Risk, Status, Trend
 
 Condition = Any
-"""A Spark column or an array of truths; both have the operators."""
+"""An array of truths, with the operators."""
 
 
 class Facts(Protocol):

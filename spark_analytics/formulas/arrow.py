@@ -189,7 +189,7 @@ def _last_change(batch: pa.RecordBatch, before: pa.RecordBatch | None) -> int | 
 
 
 def _numbered(table: pa.Table, names: tuple[str, ...]) -> Ints:
-    """Numbers the combinations of these columns, in the order in which they come."""
+    """Numbers the combinations of these columns."""
     found = np.zeros(table.num_rows, dtype=np.int64)
     for name in names:
         encoded = table.column(name).combine_chunks().dictionary_encode("encode")

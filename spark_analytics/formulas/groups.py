@@ -1,8 +1,8 @@
 """Partitions → what is true of a group on a topic, in each window.
 
 A group's partitions in one window are a *slice*: a run of rows in the arrays of its partitions, and
-one element in the arrays here. NaN is unknown. A sum or maximum over partitions of which one is
-unknown is unknown: partial is not a number.
+one element in the arrays here. NaN is unknown. Lags over partitions of which one is unknown are
+unknown: partial is not a number. Rates and lost records are of the partitions that are known.
 """
 
 from __future__ import annotations

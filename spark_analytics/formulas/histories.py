@@ -53,9 +53,14 @@ class Histories:
     def brackets(self, log: Ints, ts_ms: Ints, offset: Floats) -> Brackets:
         """Of offsets of these logs, as the logs were at these instants."""
         history = self.first[log]
-        for one, times in self.cuts.items():
-            mine = log == one
-            history[mine] += np.searchsorted(times, ts_ms[mine], side="right")
+        if self.cuts:
+            order = np.argsort(log, kind="stable")
+            ones = np.array(list(self.cuts))
+            lows = np.searchsorted(log[order], ones, side="left")
+            highs = np.searchsorted(log[order], ones, side="right")
+            for times, low, high in zip(self.cuts.values(), lows, highs, strict=True):
+                mine = order[low:high]
+                history[mine] += np.searchsorted(times, ts_ms[mine], side="right")
         begins, ends = self.begins[history], self.ends[history]
         at = above(self.log_end_offset, begins, ends, offset)
         return Brackets(

@@ -1,4 +1,4 @@
-"""Arrays of values of which some are unknown, with SQL's logic: what Spark's columns do."""
+"""Arrays of values of which some are unknown, with SQL's logic."""
 
 from __future__ import annotations
 

@@ -94,9 +94,9 @@ def whole_sums(values: Floats, starts: Indexes) -> Floats:
     """By run, each to the millionth, NaN left out; NaN where all are.
 
     A sum of doubles differs in its last digits with the order of the addends; one of whole
-    millionths does not.
+    millionths does not, up to 9 billion in all.
     """
     known = ~np.isnan(values)
-    millionths = np.rint(np.where(known, values, 0.0) * 1e6).astype(np.int64)
+    millionths = np.rint(np.where(known, values, 0.0) * 1e6)
     added = np.add.reduceat(millionths, starts) / 1e6
     return np.where(counts(known, starts) > 0, added, np.nan)

@@ -6,7 +6,7 @@ window of 30 s and a trend of 600 s there are 21 points, 210 pairs.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,6 @@ def _pairwise(times: Floats, values: Floats) -> Floats:
     return slopes
 
 
-@cache
+@lru_cache(maxsize=64)
 def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(count, k=1)

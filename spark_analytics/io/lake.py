@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 PLAIN_FOLDERS = ("bronze", "silver", "checkpoints")
 """What a lake was before its tables were Iceberg's."""
 FORMER_TABLES = ("silver.topic_snapshot", "silver.group_snapshot")
-"""Silver with a row a partition. Bronze has what they were made of, and they are made again."""
+"""Silver with a row a partition. It is made again from bronze, as far back as a run looks."""
 
 
 @dataclass(frozen=True, slots=True)

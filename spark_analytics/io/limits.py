@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def limited(spark: SparkSession, seconds: float) -> Iterator[None]:
-    """What this thread asks of Spark meanwhile is cancelled when the time is over.
+def limited(spark: SparkSession, seconds: float) -> Iterator[threading.Event]:
+    """What this thread asks of Spark meanwhile is cancelled when the time is over, which the event
+    says: no failure of a job tells anything else then.
 
     Raises:
         TimeoutError: it was not done within that time.
@@ -37,10 +38,10 @@ def limited(spark: SparkSession, seconds: float) -> Iterator[None]:
     context.setJobGroup(group, "limited", interruptOnCancel=True)
     timer.start()
     try:
-        yield
+        yield over
     except (Py4JJavaError, PySparkException) as error:
         if over.is_set():
-            raise TimeoutError(f"not done within {seconds:.0f} s") from error
+            raise TimeoutError(f"not done within {max(seconds, 0.0):.0f} s") from error
         raise
     finally:
         timer.cancel()

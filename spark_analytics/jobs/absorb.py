@@ -7,7 +7,9 @@ is killed anywhere is simply run again.
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections import defaultdict
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
@@ -165,26 +167,36 @@ def _with_chunks_before(
     """The rows of a step, and the chunks that came before it of slices that it has the rest of."""
     if step.start is None:
         return rows
-    torn = _torn(rows)
-    if torn is None:
-        return rows
-    first, last = torn
-    mine = F.col("cluster").isin([cluster.cluster_id for cluster in clusters])
-    before = history.read(lake, dataclasses.replace(step, start=None)).filter(
-        mine & F.col("ts_ms").between(first, last) & (F.col("part") != REJECTED)
-    )
-    # What is of the step itself comes twice so, and falls away.
-    return rows.unionByName(chunked(before))
+    torn = _torn(rows).persist()
+    try:
+        bounds = torn.agg(F.min("ts_ms").alias("first"), F.max("ts_ms").alias("last")).first()
+        if bounds is None or bounds["first"] is None:
+            return rows
+        mine = F.col("cluster").isin([cluster.cluster_id for cluster in clusters])
+        near = F.col("ts_ms").between(int(bounds["first"]), int(bounds["last"]))
+        before = history.read(lake, dataclasses.replace(step, start=None)).filter(
+            mine & near & (F.col("part") != REJECTED)
+        )
+        # Of these slices alone: others lie in hours that the step does not touch.
+        same = [F.col(f"b.{name}").eqNullSafe(F.col(f"t.{name}")) for name in _SLICE]
+        wanted = (
+            chunked(before)
+            .alias("b")
+            .join(F.broadcast(torn.alias("t")), on=reduce(operator.and_, same), how="left_semi")
+        )
+        # What is of the step itself comes twice so, and falls away.
+        return rows.unionByName(wanted)
+    finally:
+        torn.unpersist()
 
 
-def _torn(rows: DataFrame) -> tuple[int, int] | None:
-    """The first and the last instant of slices of which a chunk is missing."""
+_SLICE = ("cluster", "part", "topic", "group", "ts_ms")
+
+
+def _torn(rows: DataFrame) -> DataFrame:
+    """The slices of which a chunk is missing, by what names one."""
     accepted = rows.filter(F.col("part") != REJECTED)
-    found = incomplete(accepted, "cluster", "part", "topic", "group")
-    bounds = found.agg(F.min("ts_ms").alias("first"), F.max("ts_ms").alias("last")).first()
-    if bounds is None or bounds["first"] is None:
-        return None
-    return int(bounds["first"]), int(bounds["last"])
+    return incomplete(accepted, *_SLICE[:-1]).select(*_SLICE)
 
 
 def merge(

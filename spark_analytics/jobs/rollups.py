@@ -60,11 +60,15 @@ def write_rollups(
     )
     frames = rollup_frames(silver.topics, silver.groups, periods)
     counts = {}
-    for done, (table, rows) in enumerate(frames.items()):
-        on_table(done, table.name)
-        # Ordered, so that the same input gives the same bytes.
-        ordered = rows.coalesce(1).sortWithinPartitions(*table.key)
-        counts[table.name] = run_files.write_rows(
-            config.work_dir, table.name, (row.asDict() for row in ordered.toLocalIterator())
-        )
+    try:
+        for done, (table, rows) in enumerate(frames.items()):
+            on_table(done, table.name)
+            # Ordered, so that the same input gives the same bytes.
+            ordered = rows.coalesce(1).sortWithinPartitions(*table.key)
+            counts[table.name] = run_files.write_rows(
+                config.work_dir, table.name, (row.asDict() for row in ordered.toLocalIterator())
+            )
+    finally:
+        # A session may compute many clusters, each by itself.
+        silver.topics.sparkSession.catalog.clearCache()
     return counts

@@ -25,6 +25,7 @@ from spark_analytics.io import run_files, watchdog
 from spark_analytics.io.jars import jar_paths
 from spark_analytics.io.lake import Lake
 from spark_analytics.io.telemetry_source import ingest
+from spark_analytics.io.words import one_line
 from spark_analytics.jobs.compute import compute
 from spark_analytics.jobs.tidy import tidy
 
@@ -176,11 +177,3 @@ def _result(
         rows=rows or {},
         error=error,
     )
-
-
-def one_line(error: BaseException, limit: int = 300) -> str:
-    """The most specific line of an error; of Spark's long ones the innermost cause."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line for line in lines if line.startswith("Caused by: ")]
-    chosen = causes[-1] if causes else next(iter(lines), type(error).__name__)
-    return chosen.removeprefix("Caused by: ")[:limit]

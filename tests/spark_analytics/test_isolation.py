@@ -13,7 +13,7 @@ from spark_analytics.contracts.gold import GOLD_TABLES
 from spark_analytics.contracts.runs import ClusterInput, RunConfig
 from spark_analytics.io.limits import limited
 from spark_analytics.io.run_files import Progress
-from spark_analytics.io.tables import BRONZE, SILVER_GROUP, SILVER_TOPIC
+from spark_analytics.io.tables import BRONZE, SILVER_GROUP, SILVER_TOPIC, TABLES
 from spark_analytics.jobs import compute
 from spark_analytics.jobs import run as runs
 from spark_analytics.transforms import judging
@@ -188,8 +188,8 @@ def test_each_cluster_is_computed_from_its_own_start(lake):
         assert [json.loads(line) for line in gold[table].splitlines()] == expected
 
 
-def hang(monkeypatch, cluster: str) -> None:
-    """A task that has rows of this cluster does not end."""
+def hang(monkeypatch, cluster: str, *, fails: bool = False) -> None:
+    """A task that has rows of this cluster does not end, or dies."""
     made = judging.gold_work
 
     def gold_of(rules):
@@ -199,6 +199,8 @@ def hang(monkeypatch, cluster: str) -> None:
             def looked_at():
                 for batch in batches:
                     if cluster in batch.column("cluster_id").to_pylist():
+                        if fails:
+                            raise MemoryError(f"no memory for {cluster}")
                         time.sleep(3600)
                     yield batch
 
@@ -237,6 +239,34 @@ def test_a_cluster_that_takes_too_long_does_not_hold_up_the_others(lake, tmp_pat
     }
     assert given[0] == pytest.approx(240, abs=60), "half of what is left until gold is due"
     assert 0 < given[1] < given[2] + 60, "a share each"
+
+
+def test_a_cluster_that_no_task_gets_done_does_not_fail_the_others(lake, tmp_path, monkeypatch):
+    """As where a worker needs more memory than there is."""
+    fill(lake, tmp_path / "new", NOW_MS, TO_MS)
+    expected = of_a(run(lake, "kc_a")[1])
+    hang(monkeypatch, "kc_b", fails=True)
+    result, gold = run(lake)
+    a, b = result.clusters
+    assert (result.ok, a.error) == (True, None)
+    assert "no memory for kc_b" in str(b.error)
+    assert of_a(gold) == expected
+    assert not (Path(lake.uri.removeprefix("file://")) / "quarantine").exists()
+
+
+def test_when_the_time_is_over_no_file_is_called_damaged(lake, tmp_path, monkeypatch):
+    """What is asked of Spark then fails whatever the file is like."""
+    fill(lake, tmp_path / "new", NOW_MS, TO_MS)
+    hang(monkeypatch, "kc_b")
+    limits(monkeypatch, 8.0, None, 5.0)
+    before = {table.name: lake.spark.table(f"{table.path}.files").count() for table in TABLES}
+    result, _ = run(lake)
+    assert result.clusters[1].error is not None
+    after = {table.name: lake.spark.table(f"{table.path}.files").count() for table in TABLES}
+    assert after["bronze.telemetry"] == before["bronze.telemetry"]
+    assert not (Path(lake.uri.removeprefix("file://")) / "quarantine").exists()
+    # What was taken in before the time was over was taken in by this run.
+    assert result.clusters[0].records_in > 0
 
 
 def test_clusters_by_themselves_give_the_bytes_of_all_together(lake, tmp_path, monkeypatch):

@@ -54,6 +54,9 @@ def burning(cluster_id: str, as_of_ms: int, targets: Sequence[Target]) -> tuple[
 
 def _may_burn(row: Row) -> bool:
     found = burns_of(row)
+    if all(found[name] is None for pair in PAIRS for name in pair[:2]):
+        # Of a topic that nobody knows anything of: no reason to hold up what is known of others.
+        return False
     return any(
         agreed(found[long], found[short], RATE_LEAST) is not False for long, short, _, _ in PAIRS
     )

@@ -1,7 +1,7 @@
 """When each status and each risk is true: one table each, for Spark and for the collector alike.
 
-A condition is written with operators over facts by name, which are arrays. Any fact may be unknown; comparisons
-with it are unknown then, `&`, `|` and `~` are those of SQL, and unknown is not true.
+A condition is written with operators over facts by name, which are arrays. Any fact may be unknown;
+comparisons with it are unknown then, `&`, `|` and `~` are those of SQL, and unknown is not true.
 """
 
 from __future__ import annotations

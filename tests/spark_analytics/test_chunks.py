@@ -191,3 +191,22 @@ def test_a_lake_of_before_takes_chunks(spark, tmp_path):
     appended(lake, list(enumerate(chunks_of(0.2, 120), start=1)))
     absorb.absorb(lake, config, config.clusters)
     assert stored(lake, SILVER_TOPIC) == [(p, START_MS + 12_000, 120, 4) for p in range(4)]
+
+
+def test_what_was_torn_touches_no_other_hour(spark, tmp_path):
+    """The rest of two slices comes, hours apart: what lies between them stays as it is."""
+    lake = lake_in(spark, tmp_path)
+    config = config_of(lake, "kc_a")
+    small = {**topic_slice(1, 7), "topic": "u", "cluster_id": "kc_a"}
+    between = [*chunks_of(1, 100), {**small, "ts_ms": START_MS + 60_000}]
+    early, late = chunks_of(-90, 50), chunks_of(90, 200)
+    numbered = list(enumerate([*between, *early[:2], *late[:2], *early[2:], *late[2:]]))
+    appended(lake, numbered[:9])
+    absorb.absorb(lake, config, config.clusters)
+    there = stored(lake, SILVER_TOPIC)
+    assert len(there) == 4 + 1
+    appended(lake, numbered[9:])
+    absorb.absorb(lake, config, config.clusters)
+    found = stored(lake, SILVER_TOPIC)
+    assert set(there) < set(found)
+    assert len(found) == 4 + 1 + 2 * 4

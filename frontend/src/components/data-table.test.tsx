@@ -1,5 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import { fireEvent, render, screen } from "@testing-library/react";
+import { useState } from "react";
 import { describe, expect, it, vi } from "vitest";
 import { press, rowsOf } from "@/testing/app";
 import { DataTable, type TableView } from "./data-table";
@@ -44,6 +45,37 @@ describe("a table", () => {
     expect(screen.getByRole("columnheader", { name: "Size" }).getAttribute("aria-sort")).toBe("descending");
     press("Size");
     expect(await names()).toEqual(["c", "a", "b"]);
+  });
+
+  it("keeps cells mounted, with the focus in them, when its parent makes columns anew", async () => {
+    function Parent({ things }: { things: Row[] }) {
+      const [presses, setPresses] = useState(0);
+      const made = [
+        {
+          accessorKey: "name",
+          header: () => <b>Name</b>,
+          cell: ({ row }: { row: { original: Row } }) => (
+            <button onClick={() => setPresses(presses + 1)}>
+              {row.original.name} of {row.original.size}, {presses}
+            </button>
+          ),
+        },
+      ];
+      return (
+        <MantineProvider env="test">
+          <DataTable rows={things} columns={made} rowId={(row) => row.name} label="Things" />
+        </MantineProvider>
+      );
+    }
+    const { rerender } = render(<Parent things={[{ name: "a", size: 1 }]} />);
+    const button = await screen.findByRole("button", { name: "a of 1, 0" });
+    const head = screen.getByText("Name");
+    button.focus();
+    press("a of 1, 0");
+    rerender(<Parent things={[{ name: "a", size: 2 }]} />);
+    expect(screen.getByRole("button", { name: "a of 2, 1" })).toBe(button);
+    expect(document.activeElement).toBe(button);
+    expect(screen.getByText("Name")).toBe(head);
   });
 
   it("keeps its view where the page says, from the first page on after a new order", () => {

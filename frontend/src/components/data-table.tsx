@@ -2,7 +2,7 @@ import { Group, Pagination } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import {
   type ColumnDef,
-  flexRender,
+  type ColumnDefTemplate,
   getCoreRowModel,
   getPaginationRowModel,
   getSortedRowModel,
@@ -43,6 +43,12 @@ interface DataTableProps<T> {
   defaultSort?: string;
   pageSize?: number;
   empty?: ReactNode;
+}
+
+/** What a column draws. It is called, not mounted as a component: one whose columns are made anew by its parent would
+ * be another component each time, and its cells, with open menus and the focus in them, would be mounted again. */
+function drawn<Context extends object>(template: ColumnDefTemplate<Context> | undefined, context: Context): ReactNode {
+  return typeof template === "function" ? (template(context) as ReactNode) : template;
 }
 
 const parseSort = (sort: string | undefined): SortingState =>
@@ -100,7 +106,7 @@ export function DataTable<T>({
                 {group.headers.map((header) => {
                   const meta = header.column.columnDef.meta;
                   const sorted = header.column.getIsSorted();
-                  const text = flexRender(header.column.columnDef.header, header.getContext());
+                  const text = drawn(header.column.columnDef.header, header.getContext());
                   return (
                     <th
                       key={header.id}
@@ -136,7 +142,7 @@ export function DataTable<T>({
                       data-align={meta?.align}
                       className={hidden(meta?.hideBelow)}
                     >
-                      {flexRender(cell.column.columnDef.cell, cell.getContext())}
+                      {drawn(cell.column.columnDef.cell, cell.getContext())}
                     </td>
                   );
                 })}

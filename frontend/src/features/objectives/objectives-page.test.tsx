@@ -4,8 +4,8 @@ import type { ObjectiveRow } from "@/lib/insights";
 import type { LagObjective } from "@/lib/objectives";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describeListStates } from "@/testing/list-states";
-import { ETAG, listed, over, session } from "@/testing/samples";
-import { type Answers, PENDING, Refusal } from "@/testing/server";
+import { cluster, ETAG, listed, over, session } from "@/testing/samples";
+import { type Answers, ok, PENDING, Refusal } from "@/testing/server";
 
 const LIST = "GET /api/v1/lag-objectives";
 const KEPT = "GET /api/v1/clusters/c1/analytics/lag-objectives";
@@ -157,8 +157,6 @@ describe("lag objectives", () => {
       "DELETE /api/v1/lag-objectives/lo_1": {},
     });
     await rowsOf("Set objectives");
-    // The name of the cluster arrives with the overview; until then columns, and menus in them, are made anew.
-    await waitFor(() => expect(screen.getByRole("combobox", { name: "Cluster of the groups" })).toBeTruthy());
     press(/^Actions for the objective of groups billing-…/);
     fireEvent.click(await screen.findByRole("menuitem", { name: "Change" }));
     const form = await dialog();
@@ -176,6 +174,26 @@ describe("lag objectives", () => {
     fireEvent.click(await screen.findByRole("menuitem", { name: "Delete" }));
     fireEvent.click((await dialog()).getByRole("button", { name: "Delete" }));
     await waitFor(() => expect(written(asked)[1]?.slice(0, 2)).toEqual(["DELETE", "/api/v1/lag-objectives/lo_1"]));
+  });
+
+  it("keep a menu open when the clusters' names arrive after it was opened", async () => {
+    let arrive: () => void = () => undefined;
+    const names = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    await open({
+      [LIST]: listed([objective({ cluster_id: "c1" })]),
+      "GET /console/api/pages/overview": async () => {
+        await names;
+        return { parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) } };
+      },
+    });
+    await rowsOf("Set objectives");
+    press(/^Actions for the objective of groups billing-…/);
+    const item = await screen.findByRole("menuitem", { name: "Change" });
+    arrive();
+    await waitFor(async () => expect((await rowsOf("Set objectives"))[0]?.[0]).toContain(`cluster ${cluster().name}`));
+    expect(screen.getByRole("menuitem", { name: "Change" })).toBe(item);
   });
 
   it("are only looked at by viewers", async () => {

@@ -123,6 +123,18 @@ describe("hours and days computed again", () => {
     expect(screen.queryByRole("button", { name: "Actions for run_2" })).toBeNull();
   });
 
+  it("keep a menu open while the list is read again", async () => {
+    let done = 3;
+    const { client } = await open([], { [LIST]: () => listed([{ ...RUNNING, progress: { done, total: 100 } }]) });
+    await rowsOf("Backfills");
+    press("Actions for run_2");
+    const item = await screen.findByRole("menuitem", { name: "End it" });
+    done = 77;
+    await client.invalidateQueries({ queryKey: ["page", "platform", "backfills"] });
+    expect(await screen.findByText(/77 %/)).toBeTruthy();
+    expect(screen.getByRole("menuitem", { name: "End it" })).toBe(item);
+  });
+
   it("are for operators of the platform alone", async () => {
     const { asked } = await open([], { "GET /console/api/session": session() });
     await waitFor(() => expect(heading()).toBe("This is for operators of the platform"));

@@ -123,6 +123,28 @@ describe("hours and days computed again", () => {
     expect(screen.queryByRole("button", { name: "Actions for run_2" })).toBeNull();
   });
 
+  it("say why one could not be ended, and are read again", async () => {
+    let shown = RUNNING;
+    await open([], {
+      [LIST]: () => listed([shown]),
+      "POST /api/v1/operator/analytics/runs/run_2/cancellation": () => {
+        shown = run({ id: "run_2" });
+        return new Refusal(409, "The run is over", "It has succeeded; there is nothing to end.");
+      },
+    });
+    await rowsOf("Backfills");
+    press("Actions for run_2");
+    fireEvent.click(await screen.findByRole("menuitem", { name: "End it" }));
+    expect(await screen.findByText("It has succeeded; there is nothing to end.")).toBeTruthy();
+    expect(await screen.findByText("took 1m 1s")).toBeTruthy();
+  });
+
+  it("have no bar where nothing is known of the progress", async () => {
+    await open([run({ state: "queued", wall_s: null }), run({ id: "run_3", state: "running", wall_s: null })]);
+    expect((await rowsOf("Backfills")).map((row) => row[2])).toEqual(["waits for its turn", "begins"]);
+    expect(screen.queryByRole("progressbar")).toBeNull();
+  });
+
   it("keep a menu open while the list is read again", async () => {
     let done = 3;
     const { client } = await open([], { [LIST]: () => listed([{ ...RUNNING, progress: { done, total: 100 } }]) });

@@ -6,6 +6,7 @@ import { Card } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
+import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
 import { useChange } from "@/lib/administration";
@@ -43,12 +44,7 @@ function Going({ run }: { run: Backfill }) {
   const share = doneShare(run);
   return (
     <div style={{ minWidth: 120 }}>
-      <Progress
-        size="sm"
-        value={100 * (share ?? 0)}
-        aria-label={`Progress of ${run.id}`}
-        animated={share === null && run.state === "running"}
-      />
+      {share !== null && <Progress size="sm" value={100 * share} aria-label={`Progress of ${run.id}`} />}
       <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
         {run.progress.phase ?? (run.state === "queued" ? "waits for its turn" : "begins")}
         {share !== null && `, ${formatShare(share)}`}
@@ -143,6 +139,9 @@ export function BackfillsTab() {
       api.post("/api/v1/operator/analytics/runs/{run_id}/cancellation", { blanks: { run_id: run.id } }),
     () => "It is being ended; what was computed before stays.",
   );
+  const end = (run: Backfill) =>
+    // Refused, it has mostly ended by itself: the list is to say so.
+    cancel.mutate(run, { onError: () => void query.refetch() });
   return (
     <>
       <Card
@@ -153,11 +152,16 @@ export function BackfillsTab() {
           </Button>
         }
       >
+        {cancel.isError && (
+          <div className="ps-card-body">
+            <ProblemPanel error={cancel.error} />
+          </div>
+        )}
         <ListView query={query}>
           {(rows) => (
             <DataTable
               rows={rows}
-              columns={[...shown, actions((run) => cancel.mutate(run))]}
+              columns={[...shown, actions(end)]}
               rowId={(run) => run.id}
               label="Backfills"
               defaultSort="-created_at"

@@ -27,17 +27,22 @@ describe("hours and days as numbers", () => {
   it("have percentiles, the worst partition, and how much was seen", async () => {
     shown(
       <GroupRollupTable
-        rows={[GROUP, { ...GROUP, ts: "2026-11-21T11:00:00Z", worst_partition: null }]}
+        rows={[
+          GROUP,
+          { ...GROUP, ts: "2026-11-21T11:00:00Z", worst_partition: null },
+          { ...GROUP, ts: "2026-11-21T12:00:00Z", worst_partition_lag_records: null },
+        ]}
         periodS={3600}
       />,
     );
     const rows = (await rowsOf("Group by hours and days")).map((row) => row.slice(1));
     expect(rows).toEqual([
+      ["sales", "2s", "1m 30s", "not known", "1h", "12.3k", "4, unread not known", "7", "50 %"],
       ["sales", "2s", "1m 30s", "not known", "1h", "12.3k", "not known", "7", "50 %"],
       ["sales", "2s", "1m 30s", "not known", "1h", "12.3k", "4, 9,000 unread", "7", "50 %"],
     ]);
-    expect(screen.getAllByTitle("12,345 records")).toHaveLength(2);
-    expect(screen.getAllByTitle("60 of 120 windows")).toHaveLength(2);
+    expect(screen.getAllByTitle("12,345 records")).toHaveLength(3);
+    expect(screen.getAllByTitle("60 of 120 windows")).toHaveLength(3);
   });
 
   it("name a day as UTC has it, and an hour in one's own time", () => {

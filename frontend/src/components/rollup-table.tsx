@@ -99,7 +99,11 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
         ) : (
           <>
             {row.worst_partition}
-            <span className="ps-muted">, {formatCompact(row.worst_partition_lag_records)} unread</span>
+            <span className="ps-muted">
+              {row.worst_partition_lag_records === null
+                ? ", unread not known"
+                : `, ${formatCompact(row.worst_partition_lag_records)} unread`}
+            </span>
           </>
         ),
     }),

@@ -13,9 +13,9 @@ describe("a backfill", () => {
 
   it.each([
     [Number.NaN, 1, "Say from when and until when."],
-    [2, 1, "It ends after it begins."],
+    [2, 1, "The end must be after the beginning."],
     [0, BACKFILL_MAX_S * 1000 + 1, "At most 7 days at a time."],
-    [11, 12, "It begins in the past."],
+    [11, 12, "The beginning must be in the past."],
     [0, 12, ""],
   ])("of %d to %d is refused with: %s", (from, to, fault) => {
     expect(rangeFault(from, to, 10)).toBe(fault);

@@ -34,9 +34,9 @@ export function doneShare({ state, progress }: Pick<Backfill, "state" | "progres
 /** Why a range cannot be asked for; empty when it can. */
 export function rangeFault(from: number, to: number, now: number): string {
   if (Number.isNaN(from) || Number.isNaN(to)) return "Say from when and until when.";
-  if (to <= from) return "It ends after it begins.";
+  if (to <= from) return "The end must be after the beginning.";
   if (to - from > BACKFILL_MAX_S * 1000) return "At most 7 days at a time.";
-  if (from > now) return "It begins in the past.";
+  if (from > now) return "The beginning must be in the past.";
   return "";
 }
 

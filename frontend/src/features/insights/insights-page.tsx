@@ -1,6 +1,7 @@
-import { NumberInput, SegmentedControl } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { InsightCard } from "@/components/insight-card";
+import { NumberBox } from "@/components/number-box";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { RollupChart } from "@/components/rollup-chart";
@@ -84,14 +85,13 @@ export function InsightsPage() {
           query={forecast}
           file={{ address: `${BASE}/disk-forecast`, blanks, asked: { capacity_bytes: capacity } }}
           aside={
-            <NumberInput
-              size="xs"
+            <NumberBox
               w={190}
-              aria-label="All brokers' disks, GiB"
+              label="All brokers' disks, GiB"
               placeholder="All brokers' disks, GiB"
               min={1}
-              value={gib ?? ""}
-              onChange={(value) => set({ capacity: typeof value === "number" && value >= 1 ? value : undefined })}
+              value={gib}
+              onChange={(capacity) => set({ capacity })}
             />
           }
           empty="It needs some days that were rolled up."

@@ -1,7 +1,8 @@
-import { Button, Group, NumberInput, Slider } from "@mantine/core";
+import { Button, Group, Slider } from "@mantine/core";
 import { IconAdjustments, IconClockPlus } from "@tabler/icons-react";
 import { GroupLink } from "@/components/group-link";
 import { InsightCard } from "@/components/insight-card";
+import { NumberBox } from "@/components/number-box";
 import { Notice } from "@/components/notice";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats } from "@/components/stats";
@@ -12,6 +13,8 @@ import { LadderTable } from "./ladder-table";
 
 const WHAT_IF = "/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if";
 const HOUR_S = 3600;
+/** The longest retention that the service looks at, h. */
+const RETENTION_MAX_H = 744;
 
 export interface WhatIfView {
   /** The retention that is looked at, s. */
@@ -43,18 +46,15 @@ export function WhatIf({ clusterId, topic, nowMs, view, onView, onLease, onChang
       query={query}
       file={{ address: WHAT_IF, blanks, asked: { retention_s: view.also } }}
       aside={
-        <NumberInput
-          size="xs"
+        <NumberBox
           w={150}
-          aria-label="Also for, hours"
+          label="Also for, hours"
           placeholder="Also for … hours"
           min={1}
-          max={744}
-          value={view.also === undefined ? "" : view.also / HOUR_S}
-          onChange={(hours) => {
-            const also = typeof hours === "number" && hours > 0 ? Math.round(hours * HOUR_S) : undefined;
-            onView({ also, keep: also });
-          }}
+          max={RETENTION_MAX_H}
+          scale={HOUR_S}
+          value={view.also}
+          onChange={(also) => onView({ also, keep: also })}
         />
       }
       empty="It needs whole hours of the topic that were sampled."

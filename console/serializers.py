@@ -85,7 +85,10 @@ class SessionSerializer(Shape):
     tenants = TenantSerializer(many=True)
     csrf_token = serializers.CharField()
     sign_in = SignInSerializer()
-    can_write = serializers.BooleanField(help_text="In the current tenant.")
+    can_write = serializers.BooleanField(help_text="Anything at all in the current tenant.")
+    can_write_tenant = serializers.BooleanField(
+        help_text="In the current tenant, what is of no one cluster: lag objectives."
+    )
 
 
 class PasswordChangeSerializer(Shape):

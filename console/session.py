@@ -18,6 +18,8 @@ from controlplane.tenants.models import Membership
 from controlplane.tenants.permissions import SESSION_TENANT, user_access
 from controlplane.tenants.selectors import tenant_dict, user_tenants
 
+NO_TENANT: dict[str, Any] = {"tenant": None, "can_write": False, "can_write_tenant": False}
+
 
 class WrongCredentials(Problem):
     status, code, title = 401, "wrong-credentials", "User name or password is wrong"
@@ -59,7 +61,7 @@ def session_dict(request: HttpRequest) -> dict[str, Any]:
     }
     user = request.user
     if not isinstance(user, User):
-        return {**base, "user": None, "tenant": None, "tenants": [], "can_write": False}
+        return {**base, **NO_TENANT, "user": None, "tenants": []}
     base["user"] = {
         "username": user.get_username(),
         "email": user.email,
@@ -70,11 +72,12 @@ def session_dict(request: HttpRequest) -> dict[str, Any]:
         access = user_access(request, user)
     except NotFound:
         request.session.pop(SESSION_TENANT, None)
-        return {**base, "tenant": None, "can_write": False}
+        return {**base, **NO_TENANT}
     return {
         **base,
         "tenant": tenant_dict(access.tenant, access.role),
         "can_write": access.may_write,
+        "can_write_tenant": access.may_write_tenant,
     }
 
 

@@ -37,6 +37,11 @@ class AccessContext:
         return self.scope.may_touch(Verb.WRITE, Area.OPERATION) and not self.is_suspended
 
     @property
+    def may_write_tenant(self) -> bool:
+        """What is of no one cluster; grants over clusters, topics or groups do not reach it."""
+        return self.scope.allows(Verb.WRITE, Area.TENANT) and not self.is_suspended
+
+    @property
     def may_administer(self) -> bool:
         """Keys and members: owners in person only, so a leaked key cannot mint another."""
         allowed = self.scope.allows(Verb.ADMINISTER, Area.TENANT)

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from controlplane.audit.models import AuditEvent
+from controlplane.common.grants import OPERATOR, Grant, Match, Pattern
 from controlplane.common.limits import SMALL_BODY_MAX_BYTES
 from controlplane.tenants.services import membership_ensure
 from tests.controlplane.rest.surface import OWN_SESSION, document
@@ -130,6 +131,33 @@ def test_signing_in_and_choosing_with_the_csrf_token(ada):
     assert (session["tenant"]["slug"], session["can_write"]) == ("rival", False)
     post("logout", {})
     assert session["user"] is None
+
+
+@pytest.mark.parametrize(
+    ("role", "grants", "flags"),
+    [
+        ("operator", (), (True, True)),
+        ("viewer", (), (False, False)),
+        (
+            "limited",
+            (Grant(role=OPERATOR, clusters=Pattern(Match.LITERAL, "main")),),
+            (True, False),
+        ),
+    ],
+)
+def test_a_session_says_whether_one_may_write_what_is_of_no_one_cluster(
+    client, ada, role, grants, flags
+):
+    membership_ensure(tenant=tenant_make(), user=ada, role=role, grants=grants)
+    session = sign_in(client, PASSWORD).json()
+    assert (session["can_write"], session["can_write_tenant"]) == flags
+    answer = client.post(
+        "/api/v1/lag-objectives",
+        json.dumps({"seconds": 60, "share": 0.99}),
+        "application/json",
+        headers={"X-CSRFToken": session["csrf_token"]},
+    )
+    assert answer.status_code == (201 if session["can_write_tenant"] else 403), answer.content
 
 
 def test_a_tenant_of_others_cannot_be_chosen(client, ada):

@@ -5176,8 +5176,10 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         Session: {
-            /** @description In the current tenant. */
+            /** @description Anything at all in the current tenant. */
             can_write: boolean;
+            /** @description In the current tenant, what is of no one cluster: lag objectives. */
+            can_write_tenant: boolean;
             csrf_token: string;
             sign_in: components["schemas"]["SignIn"];
             tenant: components["schemas"]["Tenant"] | null;
@@ -5198,8 +5200,10 @@ export interface components {
             provider: string | null;
         };
         SignedOut: {
-            /** @description In the current tenant. */
+            /** @description Anything at all in the current tenant. */
             can_write: boolean;
+            /** @description In the current tenant, what is of no one cluster: lag objectives. */
+            can_write_tenant: boolean;
             csrf_token: string;
             /** @description Where the OpenID provider ends its own session. */
             logout_url: string | null;

@@ -36,6 +36,7 @@ export const session = over<Session>({
   tenants: [{ id: "tn_1", slug: "acme", name: "Acme", role: "operator", state: "active" }],
   csrf_token: "token-1",
   can_write: true,
+  can_write_tenant: true,
   sign_in: { passwords: true, provider: null },
 });
 export const SIGNED_OUT: Session = {
@@ -44,6 +45,7 @@ export const SIGNED_OUT: Session = {
   tenants: [],
   csrf_token: "token-0",
   can_write: false,
+  can_write_tenant: false,
   sign_in: { passwords: true, provider: null },
 };
 

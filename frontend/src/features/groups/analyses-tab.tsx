@@ -25,7 +25,7 @@ interface AnalysesTabProps {
 
 /** How late the group was by hours or days, and how fast it uses up the time that it may be late. */
 export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: AnalysesTabProps) {
-  const canWrite = useSession().data?.can_write === true;
+  const canWrite = useSession().data?.can_write_tenant === true;
   const [setting, setSetting] = useState(false);
   const objectives = useObjectives(clusterId, group);
   const rollups = useGroupRollups(clusterId, group, span);

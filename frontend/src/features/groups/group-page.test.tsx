@@ -1,4 +1,4 @@
-import { fireEvent, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
@@ -121,6 +121,27 @@ describe("one group", () => {
       cluster_id: "c1",
       inputs: { group: "readers" },
     });
+  });
+
+  it("offers an objective only to those who may write what is of the whole tenant", async () => {
+    const analyses = {
+      data: [],
+      as_of: null,
+      complete: true,
+      formula_version: 1,
+    };
+    const more = {
+      "GET /api/v1/clusters/c1/analytics/lag-objectives": analyses,
+      "GET /api/v1/clusters/c1/analytics/rollups/groups": analyses,
+      "GET /api/v1/clusters/c1/analytics/chart": { ts_ms: [], series: [] },
+    };
+    await open(parts(), "?tab=analyses", more);
+    expect(await screen.findByRole("button", { name: "Set an objective" })).toBeTruthy();
+    cleanup();
+    const someClusters = { "GET /console/api/session": session({ can_write_tenant: false }) };
+    await open(parts(), "?tab=analyses", { ...more, ...someClusters });
+    expect(await screen.findByText("It needs windows in which the group's time lag is known.")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Set an objective" })).toBeNull();
   });
 
   it("offers a viewer no change", async () => {

@@ -2,10 +2,10 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import type { ObjectiveRow } from "@/lib/insights";
 import type { LagObjective } from "@/lib/objectives";
-import { fill, openPage, press, rowsOf } from "@/testing/app";
+import { fill, heading, openPage, press, rowsOf } from "@/testing/app";
 import { describeListStates } from "@/testing/list-states";
 import { cluster, ETAG, listed, over, session } from "@/testing/samples";
-import { type Answers, ok, PENDING, Refusal } from "@/testing/server";
+import { type Answers, ok, PENDING, Refusal, unavailable } from "@/testing/server";
 
 const LIST = "GET /api/v1/lag-objectives";
 const KEPT = "GET /api/v1/clusters/c1/analytics/lag-objectives";
@@ -58,6 +58,9 @@ const DEFAULTS: Answers = {
   [LIST]: listed([objective()]),
 };
 const open = (more: Answers = {}, search = "") => openPage(`/objectives${search}`, { ...DEFAULTS, ...more });
+const overviewOf = (clusters: unknown) => ({
+  parts: { clusters, attention: ok([]), operations: ok([]), hosts: ok([]) },
+});
 const written = (asked: { method: string; url: string; body: unknown }[]) =>
   asked.filter((one) => one.method !== "GET").map((one) => [one.method, one.url, one.body]);
 const dialog = async () => within(await screen.findByRole("dialog"));
@@ -132,6 +135,8 @@ describe("lag objectives", () => {
         ],
       ]),
     );
+    const read = () => asked.filter((one) => one.url.startsWith(KEPT.slice("GET ".length)));
+    await waitFor(() => expect(read()).toHaveLength(2));
   });
 
   it("are refused by the form where the share says nothing, and by the service in its words", async () => {
@@ -185,7 +190,7 @@ describe("lag objectives", () => {
       [LIST]: listed([objective({ cluster_id: "c1" })]),
       "GET /console/api/pages/overview": async () => {
         await names;
-        return { parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) } };
+        return overviewOf(ok([cluster()]));
       },
     });
     await rowsOf("Set objectives");
@@ -197,10 +202,46 @@ describe("lag objectives", () => {
   });
 
   it("are only looked at by viewers", async () => {
-    await open({ "GET /console/api/session": session({ can_write: false }) });
+    await open({ "GET /console/api/session": session({ can_write_tenant: false }) });
     await rowsOf("Set objectives");
     expect(screen.queryByRole("button", { name: "Set an objective" })).toBeNull();
     expect(screen.queryByRole("button", { name: /^Actions for/ })).toBeNull();
+  });
+
+  it("give way to a refusal, for those with grants over some clusters alone", async () => {
+    await open({
+      "GET /console/api/session": session({ can_write_tenant: false }),
+      [LIST]: new Refusal(403, "You may not see this", "It takes a grant on the whole tenant."),
+    });
+    await waitFor(() => expect(heading()).toBe("You may not see this"));
+    expect(screen.getByText("It takes a grant on the whole tenant.")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Set an objective" })).toBeNull();
+  });
+
+  it.each([
+    ["are awaited", PENDING, "Loading"],
+    ["cannot be read", new Refusal(500, "It cannot be served", "The service failed on its side."), "failed"],
+    ["are not known", overviewOf(unavailable("The database is away.")), /The database is away\./],
+    ["are none", overviewOf(ok([])), "There is no cluster yet"],
+  ])("say so in the place of how they are kept when clusters %s", async (_, overview, said) => {
+    const { asked } = await open({ "GET /console/api/pages/overview": overview });
+    await rowsOf("Set objectives");
+    const card = within(screen.getByRole("region", { name: "How they are kept" }));
+    if (said === "Loading") expect(card.getByLabelText("Loading")).toBeTruthy();
+    else expect(await card.findByText(said === "failed" ? "The service failed on its side." : said)).toBeTruthy();
+    expect(asked.map((one) => one.url).filter((url) => url.includes("/analytics/lag-objectives"))).toEqual([]);
+  });
+
+  it("do not show another cluster than the one that the address names", async () => {
+    const { asked, router } = await open({}, "?cluster=c9");
+    const card = within(await screen.findByRole("region", { name: "How they are kept" }));
+    expect(await card.findByText("There is no such cluster")).toBeTruthy();
+    expect(card.getByText(/The address names c9/)).toBeTruthy();
+    expect(asked.map((one) => one.url).filter((url) => url.includes("/analytics/lag-objectives"))).toEqual([]);
+    fireEvent.click(card.getByRole("combobox", { name: "Cluster of the groups" }));
+    fireEvent.click(await screen.findByRole("option", { name: cluster().name }));
+    expect(await rowsOf("Objectives")).toHaveLength(2);
+    expect(router.state.location.search).toEqual({ cluster: "c1" });
   });
 
   it("say that nothing is set, and that nothing is known yet", async () => {

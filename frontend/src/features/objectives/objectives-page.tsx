@@ -1,22 +1,21 @@
-import { Button, Select } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { IconTargetArrow } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Card } from "@/components/card";
-import { InsightCard } from "@/components/insight-card";
 import { ListView } from "@/components/list-view";
 import { ObjectiveForm } from "@/components/objective-form";
-import { ObjectiveTable } from "@/components/objective-table";
 import { PageHeader } from "@/components/page-header";
-import { useObjectives } from "@/lib/insights";
+import { Refused } from "@/components/refused";
 import { type LagObjective, useLagObjectives } from "@/lib/objectives";
+import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import { useOverview } from "@/lib/use-clusters";
 import { DeleteObjective } from "./delete-objective";
+import { Kept } from "./kept";
 import { SetTable } from "./set-table";
 
 const route = getRouteApi("/app/objectives");
-const ADDRESS = "/api/v1/clusters/{cluster_id}/analytics/lag-objectives";
 
 type Form = { kind: "new" } | { kind: "change" | "delete"; objective: LagObjective } | null;
 
@@ -26,12 +25,12 @@ export function ObjectivesPage() {
   const navigate = route.useNavigate();
   const { data: session } = useSession();
   const clusters = useOverview().data?.parts.clusters.data ?? [];
-  const clusterId = clusters.find((cluster) => cluster.id === search.cluster)?.id ?? clusters[0]?.id;
   const objectives = useLagObjectives();
-  const kept = useObjectives(clusterId);
   const [form, setForm] = useState<Form>(null);
   const close = () => setForm(null);
-  const canWrite = session?.can_write === true;
+  // They are of the whole tenant: who has grants over some clusters reads and sets none of them.
+  const canWrite = session?.can_write_tenant === true;
+  if (isRefusal(objectives)) return <Refused error={objectives.error} />;
   return (
     <>
       <PageHeader
@@ -46,27 +45,7 @@ export function ObjectivesPage() {
         }
       />
       <div className="ps-stack">
-        {clusterId !== undefined && (
-          <InsightCard
-            title="How they are kept"
-            query={kept}
-            file={{ address: ADDRESS, blanks: { cluster_id: clusterId } }}
-            aside={
-              <Select
-                size="xs"
-                w={180}
-                aria-label="Cluster of the groups"
-                allowDeselect={false}
-                data={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
-                value={clusterId}
-                onChange={(value) => void navigate({ search: { cluster: value ?? undefined }, replace: true })}
-              />
-            }
-            empty="It needs windows in which a group's time lag is known."
-          >
-            {(rows) => <ObjectiveTable rows={rows} clusterId={clusterId} />}
-          </InsightCard>
-        )}
+        <Kept named={search.cluster} onCluster={(cluster) => void navigate({ search: { cluster }, replace: true })} />
         <Card title="Set by this tenant">
           <ListView query={objectives}>
             {(rows) => (

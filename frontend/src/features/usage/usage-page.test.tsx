@@ -80,6 +80,19 @@ describe("what a tenant used", () => {
     expect(screen.getByText("Of some clusters nothing is known yet: the sum is without them.")).toBeTruthy();
   });
 
+  it("is not added over currencies, and says so", async () => {
+    const other = row({ cluster_id: "c2", cluster: "new", currency: "USD" });
+    await open(told([row(), other, row({ ...SUM, cost: null, cost_at_least: null, currency: null })]));
+    await rowsOf("Usage by cluster");
+    expect(figure("Cost")).toBe("not knownin several currencies: not added");
+  });
+
+  it("counts one part as one", async () => {
+    await open(told([row({ cost: null, unknown_parts: 1 }), row({ ...SUM, cost: null, unknown_parts: 1 })]));
+    await rowsOf("Usage by cluster");
+    expect(figure("Cost")).toBe("≥ 2.28 EURof 1 part it is not known");
+  });
+
   it("says that nothing is known, never 0", async () => {
     await open(told([row(NOTHING), row({ ...SUM, ...NOTHING })], { as_of: null, seen_share: null }));
     await rowsOf("Usage by cluster");

@@ -5,7 +5,7 @@ import { InsightCard } from "@/components/insight-card";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats } from "@/components/stats";
-import { formatAmount, formatInteger } from "@/lib/format";
+import { formatAmount, formatInteger, plural } from "@/lib/format";
 import { daysAgo, type TenantUsageRow, useTenantUsage } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
 import { USAGE_DAYS, type UsageSpan } from "@/lib/search";
@@ -18,9 +18,9 @@ const ADDRESS = "/api/v1/analytics/usage";
 const amount = (value: number | null) => (value === null ? "not known" : formatAmount(value));
 const exact = (value: number | null, unit: string) => (value === null ? undefined : `${value} ${unit}`);
 
-function figures(sum: TenantUsageRow, clusters: number): Stat[] {
+function figures(sum: TenantUsageRow, clusters: TenantUsageRow[]): Stat[] {
   return [
-    { label: "Cost", value: <CostFigure row={sum} />, note: costNote(sum) },
+    { label: "Cost", value: <CostFigure row={sum} />, note: costNote(sum, clusters) },
     {
       label: "Held, all copies",
       value: amount(sum.gib_hours),
@@ -32,16 +32,17 @@ function figures(sum: TenantUsageRow, clusters: number): Stat[] {
     {
       label: "Topics and groups",
       value: sum.as_of_ms === null ? "not known" : `${formatInteger(sum.topics)} and ${formatInteger(sum.groups)}`,
-      note: `on ${formatInteger(clusters)} ${clusters === 1 ? "cluster" : "clusters"}`,
+      note: `on ${plural(clusters.length, "cluster")}`,
     },
   ];
 }
 
 /** Why the sum has no cost, or what it is made of. */
-function costNote(sum: TenantUsageRow): string {
+function costNote(sum: TenantUsageRow, clusters: TenantUsageRow[]): string {
   if (sum.cost !== null) return "by the price book";
-  if (sum.cost_at_least === null) return "nothing known has a price";
-  return `of ${formatInteger(sum.unknown_parts)} parts it is not known`;
+  if (sum.cost_at_least !== null) return `of ${plural(sum.unknown_parts, "part")} it is not known`;
+  const hasPrices = clusters.some((row) => row.cost_at_least !== null);
+  return hasPrices ? "in several currencies: not added" : "nothing known has a price";
 }
 
 /** What the tenant used and what it costs: by cluster, and as a sum. */
@@ -81,7 +82,7 @@ export function UsagePage() {
           const clusters = rows.filter((row) => row.cluster_id !== null);
           return (
             <>
-              {sum && <Stats items={figures(sum, clusters.length)} />}
+              {sum && <Stats items={figures(sum, clusters)} />}
               <ClusterUsageTable rows={clusters} />
             </>
           );

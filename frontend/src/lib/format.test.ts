@@ -72,6 +72,13 @@ describe("format", () => {
       "3,755",
       "1,234,568",
     ]);
+    expect([999.49, 999.5, 999.9, -999.7, 1000].map(formatAmount)).toEqual([
+      "999",
+      "1,000",
+      "1,000",
+      "-1,000",
+      "1,000",
+    ]);
     expect([0.0004, -0.0004, null].map(formatAmount)).toEqual(["< 0.001", "> −0.001", "–"]);
   });
 
@@ -80,6 +87,9 @@ describe("format", () => {
     expect(formatCost("12345.5", "EUR")).toBe("12,345.50 EUR");
     expect(formatCost("0", "EUR")).toBe("0.00 EUR");
     expect(formatCost("0.00042", "EUR")).toBe("0.00042 EUR");
+    expect(formatCost("0.00000042", "EUR")).toBe("0.00000042 EUR");
+    expect(formatCost("0.0000004268", "EUR")).toBe("0.00000043 EUR");
+    expect(formatCost("0.0000999", "EUR")).toBe("0.0001 EUR");
     expect(formatCost(null, null)).toBe("not known");
   });
 

@@ -43,15 +43,22 @@ export function formatBytes(value: Maybe): string {
 /** GiB·h and the like: three digits, whole and grouped from a thousand on; never "3.76e+3". */
 export function formatAmount(value: Maybe): string {
   if (missing(value)) return NONE;
-  return Math.abs(value) < 1000 && Math.abs(value) >= 0.001 ? value.toPrecision(3) : trimAmount(value);
+  const size = Math.abs(value);
+  // From 999.5 on, three digits round to a thousand, which toPrecision() writes as a power of ten.
+  if (size >= 999.5 || size === 0) return integer.format(value);
+  return size >= 0.001 ? value.toPrecision(3) : `${value < 0 ? "> −" : "< "}0.001`;
 }
+
+/** Two digits that say anything, written out: 0.00000042, never "4.2e-7". */
+const twoDigits = (amount: number): string =>
+  amount.toFixed(Math.min(100, 1 - Math.floor(Math.log10(Math.abs(amount))))).replace(/0+$/, "");
 
 /** What something costs, to the cent; smaller amounts with as many digits as say anything. */
 export function formatCost(cost: string | null, currency: string | null): string {
   const amount = Number(cost);
   if (cost === null || cost === "" || Number.isNaN(amount)) return "not known";
   const size = Math.abs(amount);
-  const text = size >= 0.01 || size === 0 ? amount.toFixed(2) : String(Number(amount.toPrecision(2)));
+  const text = size >= 0.01 || size === 0 ? amount.toFixed(2) : twoDigits(amount);
   const [whole = "", cents] = text.split(".");
   const grouped = /^-?\d+$/.test(whole) ? integer.format(Number(whole)) : whole;
   return `${cents === undefined ? grouped : `${grouped}.${cents}`} ${currency ?? ""}`.trim();
@@ -114,9 +121,6 @@ export function formatExact(date: Date): string {
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatInteger(count)} ${count === 1 ? one : many}`;
 }
-
-const trimAmount = (value: number): string =>
-  value === 0 || Math.abs(value) >= 1000 ? integer.format(value) : `${value < 0 ? "> −" : "< "}0.001`;
 
 function trim(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;

@@ -264,7 +264,8 @@ export function TopicPage() {
               nowMs={topic ? retentionOf(topic) : null}
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
-              onLease={canWrite ? (retentionS) => setLeasing({ startMs: retentionS * 1000 }) : undefined}
+              // Only on a topic that is known: a dialog that cannot open now would open by itself later.
+              onLease={canWrite && topic ? (retentionS) => setLeasing({ startMs: retentionS * 1000 }) : undefined}
               onChange={
                 canWrite
                   ? (retentionS) =>

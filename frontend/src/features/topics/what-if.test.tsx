@@ -2,11 +2,11 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { collector, plan, retention, session, topic } from "@/testing/samples";
-import { type Answers, ok, PENDING, Refusal } from "@/testing/server";
+import { type Answers, ok, PENDING, Refusal, unavailable } from "@/testing/server";
 
 const AT = "2026-11-21T10:00:00Z";
 const BASE = "GET /api/v1/clusters/c1/analytics";
-const told = (data: object[]) => ({
+const told = (data: object[], more: object = {}) => ({
   analysis: "retention-what-if",
   formula_version: 2,
   inputs: [],
@@ -18,6 +18,7 @@ const told = (data: object[]) => ({
   complete: true,
   period_s: 3600,
   data,
+  ...more,
 });
 const rung = (hours: number, more: object = {}) => ({
   retention_s: hours * 3600,
@@ -96,6 +97,37 @@ describe("what another retention would have meant", () => {
       [`${BASE}/retention/sales/what-if/groups`]: new Refusal(500, "It cannot be served", "It failed."),
     });
     expect(await screen.findByText("Of which groups cannot be read now.")).toBeTruthy();
+  });
+
+  it("says that the groups are awaited", async () => {
+    await open("&keep=1800", { [`${BASE}/retention/sales/what-if/groups`]: PENDING });
+    const warning = (await screen.findByText("Kept for 30m, unread records would have gone")).closest(".ps-notice");
+    expect(warning?.textContent).toContain("Loading…");
+  });
+
+  it.each([
+    [GROUPS, "2 more: ask by REST."],
+    [[], "3 groups: ask by REST."],
+  ])("counts the groups that an answer has left out", async (groups, said) => {
+    await open("&keep=1800", {
+      [`${BASE}/retention/sales/what-if`]: told([rung(0.5, { groups_losing: 3 }), rung(1)]),
+      [`${BASE}/retention/sales/what-if/groups`]: told(groups, { complete: false }),
+    });
+    expect(await screen.findByText(said)).toBeTruthy();
+  });
+
+  it("offers no lease of a topic that is not known now, whose dialog would open by itself later", async () => {
+    await open("&keep=86400", {
+      "GET /console/api/pages/topic/c1/sales": {
+        parts: {
+          topic: unavailable("The brokers are away."),
+          retention: ok({ as_of: AT, stale_after: null, run_id: null, data: [retention()] }),
+          collector: ok(collector()),
+        },
+      },
+    });
+    expect(await screen.findByRole("button", { name: "Change the retention to 1d" })).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /for a time/ })).toBeNull();
   });
 
   it("leads to a lease of the chosen time", async () => {

@@ -150,16 +150,21 @@ interface LosersProps {
 function Losers({ chosen, clusterId, rows, isAway }: LosersProps) {
   const losing = rows?.filter((row) => row.verdict === "would_lose") ?? [];
   if (chosen.groups_losing === 0) return null;
+  // The answer by group has a bound of its own rows, and may be a little older than the count.
+  const more = rows === undefined ? 0 : chosen.groups_losing - losing.length;
   return (
     <div className="ps-card-body">
       <Notice tone="warn" title={`Kept for ${formatDuration(chosen.retention_s)}, unread records would have gone`}>
-        {isAway && !rows && "Of which groups cannot be read now."}
+        {!rows && (isAway ? "Of which groups cannot be read now." : "Loading…")}
         {losing.map((row) => (
           <div key={row.group}>
             <GroupLink clusterId={clusterId} group={row.group} />: in {plural(row.losing_hours, "hour")}, first{" "}
             <RelTime at={row.first_ms} />, last <RelTime at={row.last_ms} />
           </div>
         ))}
+        {more > 0 && (
+          <div>{losing.length > 0 ? `${formatInteger(more)} more` : plural(more, "group")}: ask by REST.</div>
+        )}
       </Notice>
     </div>
   );

@@ -2,6 +2,7 @@ import { Group, NumberInput, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
+import { OBJECTIVES } from "@/lib/insights";
 import { inUnits, type LagObjective, targetWords } from "@/lib/objectives";
 import { useOverview } from "@/lib/use-clusters";
 import { FormModal } from "./form-modal";
@@ -58,7 +59,7 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
             },
           }),
     () => "Set: burn rates are worked out by it from now on.",
-    [["analytics"]],
+    [OBJECTIVES],
   );
   const isFixed = objective !== undefined;
   return (

@@ -1,6 +1,6 @@
 /** What is administered: lists of the REST API, and writes after which they are read again. */
 import { notifications } from "@mantine/notifications";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryFilters, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "./api-client";
 import { isOutdated } from "./problem";
 import type { Role } from "./types";
@@ -55,13 +55,13 @@ export function useChange<Given, Answer>(
   send: (given: Given) => Promise<Answer>,
   done?: (answer: Answer) => string,
   /** What else is shown by it. */
-  also: readonly (readonly string[])[] = [],
+  also: readonly QueryFilters[] = [],
 ) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: send,
     onSuccess: (answer) => {
-      for (const queryKey of [["page"], ...also]) void client.invalidateQueries({ queryKey });
+      for (const filters of [{ queryKey: ["page"] }, ...also]) void client.invalidateQueries(filters);
       if (done) notifications.show({ message: done(answer) });
     },
     onError: (error) => {

@@ -32,6 +32,8 @@ export const useChart = (
         signal,
       }),
     refetchInterval: REFRESH_MS,
+    // A chart reads much: coming back to the window does not ask for it again at once.
+    staleTime: REFRESH_MS / 2,
   });
 
 type Points = [number, number | null][];

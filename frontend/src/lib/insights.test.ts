@@ -1,5 +1,6 @@
+import { QueryClient } from "@tanstack/react-query";
 import { expect, it } from "vitest";
-import { fileAddress, pointsOf } from "./insights";
+import { fileAddress, OBJECTIVES, pointsOf } from "./insights";
 
 const row = (ts: string, value: number | null) => ({ ts, value });
 
@@ -25,4 +26,18 @@ it("asks for the file of the very range that is shown", () => {
   expect(fileAddress("/a", {}, "parquet", { from, group: undefined, retention_s: 3600 })).toBe(
     "/a?from=2026-11-21T00%3A00%3A00.000Z&retention_s=3600&format=parquet",
   );
+});
+
+it("makes an objective's change read again what shows objectives, and no other analysis", async () => {
+  const client = new QueryClient();
+  const keys = [
+    ["analytics", "c1", "insight", "objectives", "readers"],
+    ["analytics", "c2", "insight", "objectives", undefined],
+    ["analytics", "c1", "insight", "usage", 7],
+    ["analytics", "c1", "chart", "lag_seconds", "6h", {}],
+    ["analytics", "tenant-usage", 30],
+  ];
+  for (const key of keys) client.setQueryData(key, {});
+  await client.invalidateQueries(OBJECTIVES);
+  expect(keys.map((key) => client.getQueryState(key)?.isInvalidated)).toEqual([true, true, false, false, false]);
 });

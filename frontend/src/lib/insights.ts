@@ -1,5 +1,5 @@
 /** Analyses and rollups over hours and days: what the REST API works out of Spark's results. */
-import { useQuery } from "@tanstack/react-query";
+import { type QueryFilters, useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
 import { filled } from "./addresses";
 import { api } from "./api-client";
@@ -94,6 +94,11 @@ export const useObjectives = (clusterId: string | undefined, group?: string) =>
       }),
     ...options,
   });
+/** What a lag objective that is set, changed or deleted is seen in, on any cluster; other analyses cost reads. */
+export const OBJECTIVES: QueryFilters = {
+  predicate: ({ queryKey: [scope, , kind, name] }) =>
+    scope === "analytics" && kind === "insight" && name === "objectives",
+};
 export const useUnused = (clusterId: string) =>
   useQuery({
     queryKey: key(clusterId, "unused"),

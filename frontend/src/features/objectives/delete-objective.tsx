@@ -1,6 +1,7 @@
 import { FormModal } from "@/components/form-modal";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
+import { OBJECTIVES } from "@/lib/insights";
 import type { LagObjective } from "@/lib/objectives";
 
 export function DeleteObjective({ objective, onClose }: { objective: LagObjective; onClose: () => void }) {
@@ -11,7 +12,7 @@ export function DeleteObjective({ objective, onClose }: { objective: LagObjectiv
         ifMatch: objective.etag,
       }),
     () => "The objective was deleted.",
-    [["analytics"]],
+    [OBJECTIVES],
   );
   return (
     <FormModal

@@ -87,7 +87,8 @@ class SessionSerializer(Shape):
     sign_in = SignInSerializer()
     can_write = serializers.BooleanField(help_text="Anything at all in the current tenant.")
     can_write_tenant = serializers.BooleanField(
-        help_text="In the current tenant, what is of no one cluster: lag objectives."
+        help_text="In the current tenant, what is of no one cluster: lag objectives, "
+        "alert settings, silences, destinations."
     )
 
 

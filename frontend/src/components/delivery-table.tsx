@@ -150,7 +150,7 @@ export function DeliveryTable({ deliveries, ofAlert = false, view, onView, empty
   return (
     <DataTable
       rows={deliveries}
-      columns={columns(ofAlert, session?.can_write === true)}
+      columns={columns(ofAlert, session?.can_write_tenant === true)}
       rowId={(row) => row.id}
       label="Deliveries"
       defaultSort="-created_at"

@@ -5178,7 +5178,7 @@ export interface components {
         Session: {
             /** @description Anything at all in the current tenant. */
             can_write: boolean;
-            /** @description In the current tenant, what is of no one cluster: lag objectives. */
+            /** @description In the current tenant, what is of no one cluster: lag objectives, alert settings, silences, destinations. */
             can_write_tenant: boolean;
             csrf_token: string;
             sign_in: components["schemas"]["SignIn"];
@@ -5202,7 +5202,7 @@ export interface components {
         SignedOut: {
             /** @description Anything at all in the current tenant. */
             can_write: boolean;
-            /** @description In the current tenant, what is of no one cluster: lag objectives. */
+            /** @description In the current tenant, what is of no one cluster: lag objectives, alert settings, silences, destinations. */
             can_write_tenant: boolean;
             csrf_token: string;
             /** @description Where the OpenID provider ends its own session. */

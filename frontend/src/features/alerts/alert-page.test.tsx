@@ -83,9 +83,16 @@ describe("an alert", () => {
   });
 
   it("is only looked at by viewers", async () => {
-    await open(alertDetail(), { "GET /console/api/session": session({ can_write: false }) });
+    await open(alertDetail(), { "GET /console/api/session": session({ can_write: false, can_write_tenant: false }) });
     await rowsOf("History");
     expect(screen.queryByRole("button", { name: "Acknowledge" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Silence" })).toBeNull();
+  });
+
+  it("is acknowledged, not silenced, by those with grants over some clusters: silences are the tenant's", async () => {
+    await open(alertDetail(), { "GET /console/api/session": session({ can_write_tenant: false }) });
+    await rowsOf("History");
+    expect(screen.getByRole("button", { name: "Acknowledge" })).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Silence" })).toBeNull();
   });
 

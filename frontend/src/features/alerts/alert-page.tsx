@@ -92,17 +92,19 @@ export function AlertPage() {
                   Runbook
                 </ButtonLink>
               )}
-              {session?.can_write && alert.state !== "resolved" && (
+              {alert.state !== "resolved" && (
                 <>
-                  <Button
-                    variant="default"
-                    leftSection={<IconBellOff size={15} />}
-                    onClick={() => setForm("silence")}
-                    disabled={alert.silenced_by !== null}
-                  >
-                    Silence
-                  </Button>
-                  {alert.state === "firing" && (
+                  {session?.can_write_tenant && (
+                    <Button
+                      variant="default"
+                      leftSection={<IconBellOff size={15} />}
+                      onClick={() => setForm("silence")}
+                      disabled={alert.silenced_by !== null}
+                    >
+                      Silence
+                    </Button>
+                  )}
+                  {session?.can_write && alert.state === "firing" && (
                     <Button leftSection={<IconCheck size={15} />} onClick={() => setForm("acknowledge")}>
                       Acknowledge
                     </Button>

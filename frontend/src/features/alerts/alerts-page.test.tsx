@@ -168,7 +168,7 @@ describe("rules", () => {
   });
 
   it("are read and not set by viewers", async () => {
-    await open("?tab=rules", { "GET /console/api/session": session({ can_write: false }) });
+    await open("?tab=rules", { "GET /console/api/session": session({ can_write_tenant: false }) });
     await rowsOf("Rules");
     expect(screen.queryByRole("button", { name: /^Set / })).toBeNull();
     expect(screen.queryByRole("button", { name: /^Actions/ })).toBeNull();
@@ -183,6 +183,13 @@ describe("silences", () => {
       ["Over", "cluster orders, group/nightly-…long ago"],
     ]);
     expect(screen.getAllByRole("button", { name: /^Actions for the silence/ })).toHaveLength(1);
+  });
+
+  it("are read and not set by those who may not write what is of the whole tenant", async () => {
+    await open("?tab=silences", { "GET /console/api/session": session({ can_write_tenant: false }) });
+    await rowsOf("Silences");
+    expect(screen.queryByRole("button", { name: "New silence" })).toBeNull();
+    expect(screen.queryByRole("button", { name: /^Actions/ })).toBeNull();
   });
 
   it("are planned as maintenance windows", async () => {

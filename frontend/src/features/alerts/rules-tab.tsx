@@ -121,7 +121,7 @@ export function RulesTab() {
   const rules = useAlertRules();
   const overrides = useAlertOverrides();
   const { data: session } = useSession();
-  const canWrite = session?.can_write === true;
+  const canWrite = session?.can_write_tenant === true;
   const [form, setForm] = useState<Form>(null);
   const known = rules.data?.data ?? [];
   const close = () => setForm(null);

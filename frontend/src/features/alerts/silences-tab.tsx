@@ -42,7 +42,7 @@ const lastsS = (silence: Silence): number => (Date.parse(silence.ends_at) - Date
 export function SilencesTab() {
   const query = useSilences();
   const { data: session } = useSession();
-  const canWrite = session?.can_write === true;
+  const canWrite = session?.can_write_tenant === true;
   const found = useOverview().data?.parts.clusters.data ?? [];
   const clusters = new Map(found.map((cluster) => [cluster.id, cluster.name]));
   const [form, setForm] = useState<Form>(null);

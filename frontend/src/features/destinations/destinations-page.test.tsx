@@ -158,7 +158,7 @@ describe("destinations", () => {
   });
 
   it("are only looked at by viewers", async () => {
-    await open("", { "GET /console/api/session": session({ can_write: false }) });
+    await open("", { "GET /console/api/session": session({ can_write_tenant: false }) });
     await rowsOf("Destinations");
     expect(screen.queryByRole("button", { name: "New destination" })).toBeNull();
     press("Actions for on call");

@@ -60,7 +60,7 @@ function filters(row: Destination): string {
 export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId: string) => void }) {
   const query = useDestinations();
   const { data: session } = useSession();
-  const canWrite = session?.can_write === true;
+  const canWrite = session?.can_write_tenant === true;
   const [form, setForm] = useState<Form>(null);
   const close = () => setForm(null);
   const columns = [

@@ -56,6 +56,8 @@ describe("since when a page is stale", () => {
 
   it("is the oldest of several", () => {
     const [one, other] = [shown({ agoMs: 40_000 }), shown({ agoMs: 50_000 })];
-    expect(staleSince([one.query, other.query], one.now)).toBeLessThanOrEqual(one.now - 50_000);
+    const oldest = other.query.state.dataUpdatedAt;
+    expect(oldest).toBeLessThan(one.query.state.dataUpdatedAt);
+    expect(staleSince([one.query, other.query], other.now)).toBe(oldest);
   });
 });

@@ -452,3 +452,15 @@ def test_the_runbook_asks_how_fast_the_budget_goes(world, gold, late, more, said
     assert answer.status_code in {200, 201}, answer.content
     found = answer.json()
     assert f"{found['outcome']}: {found['text']}".startswith(said)
+
+
+def test_a_topic_of_which_nothing_is_known_holds_up_no_other(monkeypatch):
+    """Its partition is offline for days: it is in no row, and what is half known is in one."""
+    nothing = dict.fromkeys(("burn_5m", "burn_30m", "burn_1h", "burn_6h"))
+    rows = [
+        {"group": "g", "topic": "offline", **nothing},
+        {"group": "g", "topic": "half-known", **nothing, "burn_5m": 20.0},
+    ]
+    monkeypatch.setattr(burning.objectives, "near", lambda *_: rows)
+    found, is_all = burning.burning("kc_1", 0, [])
+    assert ([row["topic"] for row in found], is_all) == (["half-known"], True)

@@ -186,3 +186,20 @@ def test_periods_of_as_many_samples_are_computed_again(tmp_path):
     assert run.error == ""
     for table in ROLLUP_TABLES:
         assert samples_of(table) == [(100, False), (100, False), (101, False)]
+
+
+@pytest.mark.parametrize("of", ["lag_samples", "bytes_samples", "topics", "groups"])
+def test_a_period_of_as_many_windows_in_which_less_was_seen_is_kept(tmp_path, of):
+    """Every window has a sample of something: what is gone shows in what there was of it."""
+    for table in ROLLUP_TABLES:
+        stored(table, "a", 0, samples=120, **({of: 9} if table == "cluster_rollup" else {}))
+    gold = {
+        table: [
+            rollup_row(table, "a", 0, samples=120, **({of: 8} if table == "cluster_rollup" else {}))
+        ]
+        for table in ROLLUP_TABLES
+    }
+    span = {"from_ts_ms": T0_MS, "to_ts_ms": T0_MS + HOUR_MS}
+    run = load(tmp_path, "hour", gold, done("a"), job=Job.HOURLY, **span)
+    assert run.error == "kept 1 periods that were computed from more samples"
+    assert all(samples_of(table) == [(120, True)] for table in ROLLUP_TABLES)

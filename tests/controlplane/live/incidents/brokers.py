@@ -76,7 +76,7 @@ def broker_down(world: World) -> None:
     one = Incident(world, "broker-down", cause, place=place)
     os.kill(victim["pid"], signal.SIGSTOP)
     alert = one.fires(SESSION_S + 20 + BUSY_S)
-    until(lambda: {row["rule"] for row in one.now()["consequences"]} == PARTITIONS, one.now, BUSY_S)
+    until(lambda: {row["rule"] for row in one.now()["consequences"]} == PARTITIONS, one.now, 30)
     assert one.now()["severity"] == "critical"
     assert alert["members"] == [str(number)]
     assert not PARTITIONS & rules_firing(place)

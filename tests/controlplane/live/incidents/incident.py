@@ -9,10 +9,8 @@ from tests.controlplane.live.followed import Followed
 from tests.controlplane.live.incidents.world import Place, World
 from tests.controlplane.live.service import LiveService
 
-TOLD_S_MAX = 60.0
-"""From an alert's move to the webhook's being told: a round, and a round of sending, each of a few
-seconds where the machine does nothing else.
-"""
+TOLD_S_MAX = 20.0
+"""From an alert's move to the webhook's being told: a round, and a round of sending."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,11 +57,11 @@ imports: ## Import contracts: which package may import which
 	@.venv/bin/lint-imports
 # With the hash seed of `make simulate`, so that a simulated seed does the same here and there.
 test-unit: ## Unit, property and architecture tests
-	@PYTHONHASHSEED=0 $(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not spark_cluster and not e2e and not postgres"
+	@PYTHONHASHSEED=0 $(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not spark_cluster and not e2e and not postgres and not workers"
 # These wait more than they work: side by side what shares no service.
 test-integration: ## Cluster, conformance and Spark tests, in three processes
 	@$(PY) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder -p tests.by_service -p tests.only_marked_files \
-	  -m "(cluster or conformance or spark) and not faults and not e2e and not slow" tests
+	  -m "(cluster or conformance or spark or workers) and not faults and not e2e and not slow" tests
 test-cluster: ## Tests on real brokers and ZooKeeper
 	@$(PY) -m pytest -q -m "cluster and not spark and not faults and not conformance and not e2e and not slow"
 test-incidents: ## Every alert rule's incident on real processes, from its cause by its runbook to resolved; prints a table

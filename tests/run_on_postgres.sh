@@ -20,4 +20,4 @@ trap cleanup EXIT
 "${as_owner[@]}" "$bin/pg_ctl" -D "$work/data" -w -o "-p $port -k $work -c listen_addresses=127.0.0.1 -c fsync=off" -l "$work/pg.log" start >/dev/null
 DATABASE_URL="postgres://penstock@127.0.0.1:$port/postgres" \
   .venv/bin/python -m pytest -q -n 2 -p tests.only_database tests/controlplane tests/console \
-  -m "not cluster and not spark and not e2e" "$@"
+  -m "not cluster and not spark and not e2e and not workers" "$@"

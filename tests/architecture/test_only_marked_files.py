@@ -8,7 +8,7 @@ from tests.architecture.test_tidy import tracked
 from tests.only_marked_files import TESTS, marks_of, wanted_marks
 
 RESOURCES = re.compile(
-    r"\bmark\.(cluster|conformance|spark|spark_cluster|faults|e2e|slow|postgres|redis)\b"
+    r"\bmark\.(cluster|conformance|spark|spark_cluster|faults|e2e|slow|postgres|redis|workers)\b"
 )
 
 

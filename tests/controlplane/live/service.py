@@ -363,12 +363,14 @@ class LiveService:
         return self.post("/plans", body)
 
     def confirm(self, plan: Any) -> Any:
-        body = {
+        return self.post("/operations", self.confirmation(plan))
+
+    def confirmation(self, plan: Any) -> dict[str, Any]:
+        return {
             "plan_id": plan["id"],
             "plan_hash": plan["plan_hash"],
             "confirm": plan["confirm_phrase"],
         }
-        return self.post("/operations", body)
 
     def run(self, kind: str, **inputs: Any) -> Any:
         return self.finish(self.confirm(self.plan(kind, **inputs)))

@@ -12,7 +12,7 @@ import pytest
 from tests.controlplane.live.holds import AFTER, BEFORE
 from tests.controlplane.live.service import REPOSITORY, WORKERS, LiveService, python
 
-pytestmark = [pytest.mark.redis, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.workers, pytest.mark.redis, pytest.mark.timeout(300)]
 KILLS = [("create", AFTER), ("verify", BEFORE), ("create", BEFORE), ("verify", AFTER)]
 GENEROUS_S = 30.0
 """Of a machine that is busy with other things; what it takes on a quiet one is printed."""

@@ -258,8 +258,8 @@ class Place:
         return found
 
     def done(self, plan: Any) -> Any:
-        """Confirm a plan, which succeeds."""
-        ended = self.view.finish(self.view.confirm(plan))
+        """Confirm a plan, which succeeds. As a person would, where REST says "try again"."""
+        ended = self.view.finish(patient(self.view, "/operations", self.view.confirmation(plan)))
         assert ended["state"] == "succeeded", ended
         return ended
 

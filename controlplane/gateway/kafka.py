@@ -59,21 +59,27 @@ class KafkaGateway(KafkaAccessMixin):
 
     # -- cluster and topics -----------------------------------------------------------------
     def describe_cluster(self) -> ClusterDescription:
-        found = self._link.call(lambda admin: admin.describe_cluster(), what="describe cluster")
+        found = self._link.call(
+            lambda admin: admin.describe_cluster(), what="describe cluster", is_hedged=True
+        )
         return cluster_description(found)
 
     def _broker_ids(self) -> list[int]:
         return [broker.id for broker in self.describe_cluster().brokers]
 
     def list_topics(self) -> list[TopicDescription]:
-        found = self._link.call(lambda admin: admin.describe_topics(), what="list topics")
+        found = self._link.call(
+            lambda admin: admin.describe_topics(), what="list topics", is_hedged=True
+        )
         return [topic_description(topic) for topic in found if not topic["error_code"]]
 
     def describe_topics(self, names: Collection[str]) -> dict[str, TopicDescription]:
         if not names:
             return {}
         found = self._link.call(
-            lambda admin: admin.describe_topics(sorted(names)), what="describe topics"
+            lambda admin: admin.describe_topics(sorted(names)),
+            what="describe topics",
+            is_hedged=True,
         )
         described = {}
         for topic in found:

@@ -30,7 +30,9 @@ class KafkaAccessMixin:
 
     def list_users(self) -> list[ScramCredential]:
         found = self._link.call(
-            lambda admin: admin.describe_user_scram_credentials(), what="list users"
+            lambda admin: admin.describe_user_scram_credentials(),
+            what="list users",
+            is_hedged=True,
         )
         for name, row in found.items():
             if row["error"]:
@@ -92,7 +94,9 @@ class KafkaAccessMixin:
                 ResourceType.ANY, None, ACLResourcePatternType.ANY
             ),
         )
-        found, _ = self._link.call(lambda admin: admin.describe_acls(everything), what="list ACLs")
+        found, _ = self._link.call(
+            lambda admin: admin.describe_acls(everything), what="list ACLs", is_hedged=True
+        )
         return sorted(_binding(acl) for acl in found)
 
     def create_acls(self, bindings: Sequence[AclBinding]) -> None:

@@ -25,6 +25,8 @@ R = TypeVar("R")
 CALLS_AT_ONCE = 4
 RETRY_LEFT_S = 0.5
 """A read is asked once more only while there is time for an answer."""
+HEDGE_AFTER_S = 3.0
+"""Whom a hung broker keeps waiting asks another one then: what any of them may answer."""
 READS_MAX, READS_OF_ONE_MAX = 4, 2
 """How often a read is asked that any broker may answer, or only one."""
 # Where the library spells an error in its own way.
@@ -53,11 +55,15 @@ class KafkaLink:
         write: bool = False,
         timeout_s: float = 0.0,
         is_particular: bool = False,
+        is_hedged: bool = False,
     ) -> R:
         """`work(admin client)` within the deadline.
 
         With `is_particular` it asks one broker by name: what that one does not answer says nothing
-        of the client, which goes on with the others.
+        of the client, which goes on with the others. `is_hedged` is for a read that any broker
+        answers: one that hangs keeps its connection up, and would be waited for until the deadline,
+        so after `HEDGE_AFTER_S` the same is asked beside it; the client takes another broker, as
+        the first has a request under way (Dean, Barroso: The Tail at Scale, 2013).
 
         A read whose broker went away is asked again, up to `READS_MAX` times, each time by a
         client that learns again who is there: until the others know that the broker is gone, it
@@ -73,7 +79,12 @@ class KafkaLink:
         for again in reversed(range(tries)):
             try:
                 return self._once(
-                    work, what=what, write=write, limit_s=left_s, is_particular=is_particular
+                    work,
+                    what=what,
+                    write=write,
+                    limit_s=left_s,
+                    is_particular=is_particular,
+                    is_hedged=is_hedged,
                 )
             except GatewayError as error:
                 left_s = ends_s - time.monotonic()
@@ -89,12 +100,14 @@ class KafkaLink:
         write: bool,
         limit_s: float,
         is_particular: bool,
+        is_hedged: bool,
     ) -> R:
         """Raises GatewayError, as `call`."""
         drop = _keep if is_particular else self._drop
-        future = self._pool.submit(self._work, work)
         try:
-            return future.result(limit_s)
+            if is_hedged and limit_s > HEDGE_AFTER_S:
+                return self._hedged(work, limit_s)
+            return self._pool.submit(self._work, work).result(limit_s)
         except concurrent.futures.TimeoutError as error:
             drop()
             raise timed_out(f"{what}: no answer in {limit_s:.0f} s", write=write) from error
@@ -114,6 +127,22 @@ class KafkaLink:
             found = unreachable(f"{what}: {error}")
             found.unknown_outcome = write
             raise found from error
+
+    def _hedged(self, work: Callable[[Any], R], limit_s: float) -> R:
+        """The first answer of two that are asked for one after the other, or the last error.
+
+        Raises:
+            concurrent.futures.TimeoutError: neither answered.
+        """
+        ends_s = time.monotonic() + limit_s
+        first = self._pool.submit(self._work, work)
+        if concurrent.futures.wait([first], HEDGE_AFTER_S).done:
+            return first.result()
+        asked = [first, self._pool.submit(self._work, work)]
+        for ended in concurrent.futures.as_completed(asked, ends_s - time.monotonic()):
+            if ended.exception() is None:
+                break
+        return ended.result()
 
     def at(self, broker: int, timeout_s: float) -> "BrokerLink":
         return BrokerLink(self, broker, timeout_s)
@@ -184,7 +213,13 @@ class BrokerLink:
         self._timeout_s = timeout_s
 
     def call(
-        self, work: Callable[[Any], R], *, what: str, write: bool = False, timeout_s: float = 0.0
+        self,
+        work: Callable[[Any], R],
+        *,
+        what: str,
+        write: bool = False,
+        timeout_s: float = 0.0,
+        is_hedged: bool = False,  # noqa: ARG002 - nobody else is asked
     ) -> R:
         """As `KafkaLink.call`."""
         return self._link.call(

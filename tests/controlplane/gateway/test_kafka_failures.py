@@ -272,6 +272,79 @@ def test_a_read_is_asked_a_few_times_and_not_for_ever(monkeypatch):
     link.close()
 
 
+def hanging_once(asked, hangs):
+    def work(_client):
+        asked.append(1)
+        if len(asked) == 1:
+            assert hangs.wait(30)
+            return "late"
+        return "answer"
+
+    return work
+
+
+def test_a_read_that_hangs_is_asked_beside_it_where_any_broker_may_answer(monkeypatch):
+    _Links(monkeypatch)
+    monkeypatch.setattr(kafka_link, "HEDGE_AFTER_S", 0.05)
+    hangs, asked = threading.Event(), []
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=20.0))
+    assert link.call(hanging_once(asked, hangs), what="read", is_hedged=True) == "answer"
+    assert len(asked) == 2
+    hangs.set()
+    link.close()
+
+
+def test_an_error_of_the_second_that_is_asked_waits_for_the_first(monkeypatch):
+    _Links(monkeypatch)
+    monkeypatch.setattr(kafka_link, "HEDGE_AFTER_S", 0.05)
+    failed, asked = threading.Event(), []
+
+    def work(_client):
+        asked.append(1)
+        if len(asked) == 1:
+            assert failed.wait(30)
+            return "answer"
+        failed.set()
+        raise KafkaConnectionError("away")
+
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=20.0))
+    assert link.call(work, what="read", is_hedged=True) == "answer"
+    assert len(asked) == 2
+    link.close()
+
+
+@pytest.mark.parametrize("how", [{}, {"is_hedged": False, "write": True}])
+def test_what_only_one_may_answer_or_may_be_done_is_asked_once(monkeypatch, how):
+    _Links(monkeypatch)
+    monkeypatch.setattr(kafka_link, "HEDGE_AFTER_S", 0.05)
+    hangs, asked = threading.Event(), []
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=0.5))
+    with pytest.raises(GatewayError) as caught:
+        link.call(hanging_once(asked, hangs), what="it", **how)
+    assert (caught.value.code, len(asked)) == (TIMED_OUT, 1)
+    hangs.set()
+    link.close()
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(120)
+def test_reads_go_on_while_a_broker_hangs(tmp_path, gateway_to, monkeypatch):
+    """Its connections stay up, so that only a deadline or another broker helps."""
+    monkeypatch.setattr(kafka_link, "HEDGE_AFTER_S", 0.3)
+    with local_cluster(tmp_path, brokers=3) as cluster:
+        addresses = tuple(cluster.bootstrap.split(","))
+        gateway = gateway_to(ConnectionSpec(bootstrap_servers=addresses, timeout_s=10.0))
+        gateway.create_topic(NewTopic(name="kept", partitions=1, replication_factor=3))
+        assert len(gateway.log_dir_space([0, 1, 2])) == 3, "it is connected to all of them"
+        pid = cluster.broker_pid(2)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            for _ in range(20):
+                assert [topic.name for topic in gateway.list_topics()] == ["kept"]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
 @pytest.mark.cluster
 @pytest.mark.timeout(120)
 def test_reads_go_on_while_a_broker_is_killed(tmp_path, gateway_to):

@@ -45,7 +45,7 @@ setup: ## Install what running needs, without starting anything
 
 ##@ Check it
 .PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-incidents test-spark test-spark-cluster test-conformance conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
-test: ## Everything that is fast enough for every change (half an hour on 2 cores)
+test: ## Everything that is fast enough for every change (half an hour on 2 cores; KEEP_GOING=1 to see all that fails)
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.run_all
 test-all: test test-faults test-e2e test-incidents test-spark-cluster ## Also the faults, incidents and browser tests that take long

@@ -2,7 +2,8 @@
 
 Stages that mostly wait (for brokers, for a browser) leave room for those that only compute: they run
 side by side, the latter with lower priority. What a stage printed is shown when it has ended, and at
-the end of the run there is one line for each.
+the end of the run there is one line for each. With `KEEP_GOING=1` in the environment a failure ends only
+its own stage.
 """
 
 from __future__ import annotations
@@ -150,15 +151,19 @@ class Running:
         asked.append(now_s)
 
 
-def run(stages: Sequence[Stage], timeout_s: float = TIMEOUT_S) -> list[Outcome]:
-    """Those that ended, in that order; after one that failed the others are stopped."""
+def run(
+    stages: Sequence[Stage], timeout_s: float = TIMEOUT_S, *, keeps_going: bool = False
+) -> list[Outcome]:
+    """Those that ended, in that order; after one that failed the others are stopped, unless it
+    `keeps_going` to see all that fails.
+    """
     waiting, running, outcomes = list(stages), list[Running](), list[Outcome]()
     stopped = ""
     while running or (waiting and not stopped):
         if _asked_to_stop:
             stopped = stopped or "stopped"
-        passed = {outcome.stage.name for outcome in outcomes if outcome.passed}
-        begun = [each for each in waiting if not stopped and passed.issuperset(each.after)]
+        done = {outcome.stage.name for outcome in outcomes if outcome.passed or keeps_going}
+        begun = [each for each in waiting if not stopped and done.issuperset(each.after)]
         if not (running or begun or stopped):
             raise ValueError(f"nothing comes before {', '.join(each.name for each in waiting)}")
         for stage in begun:
@@ -173,7 +178,8 @@ def run(stages: Sequence[Stage], timeout_s: float = TIMEOUT_S) -> list[Outcome]:
                 running.remove(each)
                 outcomes.append(outcome)
                 show(outcome)
-                stopped = stopped or ("" if outcome.passed else "stopped")
+                if not outcome.passed and not keeps_going:
+                    stopped = stopped or "stopped"
         time.sleep(POLL_S)
     return outcomes
 
@@ -203,7 +209,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, interrupt)
     signal.signal(signal.SIGINT, interrupt)
     begun_s = time.monotonic()
-    outcomes = run(STAGES)
+    outcomes = run(STAGES, keeps_going=bool(os.environ.get("KEEP_GOING")))
     say("\n".join(["", HEADINGS, *(outcome.line() for outcome in outcomes)]))
     names = {outcome.stage.name for outcome in outcomes if outcome.passed}
     missing = [stage.name for stage in STAGES if stage.name not in names]

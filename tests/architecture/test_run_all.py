@@ -70,6 +70,20 @@ def test_one_that_fails_stops_those_beside_it_and_begins_none(tmp_path):
     assert not (tmp_path / "never").exists()
 
 
+def test_one_that_fails_leaves_the_others_alone_where_the_run_keeps_going():
+    stages = (
+        shell("failing", "exit 3"),
+        shell("beside", "sleep 0.3; echo 1 passed"),
+        shell("after", "echo 2 passed", "failing"),
+    )
+    outcomes = {each.stage.name: each for each in run(stages, QUICK_S, keeps_going=True)}
+    assert {name: each.passed for name, each in outcomes.items()} == {
+        "failing": False,
+        "beside": True,
+        "after": True,
+    }
+
+
 def test_one_whose_tests_were_all_skipped_has_not_passed():
     (outcome,) = run([shell("s", "echo 12 skipped in 3 s")], QUICK_S)
     assert not outcome.passed

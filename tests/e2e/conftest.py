@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from tests.controlplane.live.clients import Clients
+from tests.e2e import journeys
 from tests.e2e.pages import Console
 from tests.e2e.rest import Rest
 from tests.e2e.service import REPOSITORY, Address, LocalService
@@ -120,13 +121,23 @@ def bootstrap_of(rest: Rest, cluster_id: str) -> str:
 
 
 @pytest.fixture
-def page(signed_in: BrowserContext) -> Iterator[Page]:
+def page(signed_in: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A signed-in page. The test fails when the browser's console shows an error."""
     opened = signed_in.new_page()
     errors = watch(opened)
-    yield opened
+    file = request.path.stem.removeprefix("test_")
+    name = f"{file}: {request.node.name.removeprefix('test_')}".replace("_", " ")
+    with journeys.travelled(opened, name):
+        yield opened
     opened.close()
     assert errors == []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if journeys.JOURNEYS:
+        terminalreporter.section("journeys")
+        for line in (*journeys.HEAD, *map(str, journeys.JOURNEYS)):
+            terminalreporter.line(line)
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ class Rest:
         assert answer.ok, (path, answer.status, answer.text())
         return answer.json()
 
-    def run(self, kind: str, cluster_id: str, **inputs: Any) -> Any:
+    def run(self, kind: str, cluster_id: str | None, **inputs: Any) -> Any:
         """Plan, confirm, wait: for what a test needs beforehand, not for what it tests."""
         body = {"kind": kind, "cluster_id": cluster_id, "inputs": inputs}
         plan = self.post("/api/v1/plans", body)

@@ -94,6 +94,11 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         help="ports that its brokers may take",
     )
     parser.add_argument(
+        "--replace-host",
+        action="store_true",
+        help="take the host id over from a data directory that is lost, once its agent is gone",
+    )
+    parser.add_argument(
         "--keep-brokers",
         action="store_true",
         help="on SIGTERM leave the brokers running, for the next agent to take up",

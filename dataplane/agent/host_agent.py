@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.agent import spec as layout
+from dataplane.agent.incarnation import IncarnationError, directory_id_in, incarnation_of
 from dataplane.agent.managed_broker import ManagedBroker, forget_secrets, homes, leftovers
 from dataplane.agent.processes import adopt
 from dataplane.agent.spec import SpecError
 from dataplane.ports.coordinator import (
+    BadVersionError,
     CoordinatorError,
     NodeExistsError,
     NoNodeError,
@@ -38,13 +40,16 @@ ORPHAN_STOP_TIMEOUT_S = 20.0
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HostSettings:
-    """What this host is. `port_range` is inclusive at both ends."""
+    """What this host is. `port_range` is inclusive at both ends. `replaces_host`: it takes the
+    host id over from a data directory that is gone for good.
+    """
 
     host_id: str
     data_dir: Path
     rack: str
     address: str
     port_range: tuple[int, int]
+    replaces_host: bool = False
 
 
 class HostAgent:
@@ -76,10 +81,14 @@ class HostAgent:
         self._tasks: list[asyncio.Task[None]] = []
         self._started_at_ms = clock.realtime_ms()
         self._expired = False
+        self.replaced: asyncio.Future[IncarnationError] = asyncio.get_running_loop().create_future()
+        """Done when another agent has taken this host's id over: this one has to end."""
 
     async def start(self) -> None:
+        """Raises IncarnationError (another agent has this host id), CoordinatorError, OSError."""
         settings = self._settings
         settings.data_dir.mkdir(parents=True, exist_ok=True)
+        self._incarnation = await asyncio.to_thread(incarnation_of, settings.data_dir)
         self._coordinator.on_session(self._on_session)
         try:
             await self._announce_host()
@@ -126,8 +135,9 @@ class HostAgent:
             address=settings.address,
             port_range=settings.port_range,
             agent_version=VERSION,
+            incarnation=self._incarnation,
         )
-        await self._put(layout.host_path(settings.host_id), described)
+        await self._claim(described)
         for path in (
             layout.desired_path(settings.host_id),
             layout.observed_path(settings.host_id),
@@ -135,6 +145,48 @@ class HostAgent:
             if await self._coordinator.exists(path) is None:
                 await self._put(path, b"")
         await self._announce_alive()
+
+    async def _claim(self, described: bytes) -> None:
+        """Register the host as this data directory's, unless it is another's.
+
+        Raises:
+            IncarnationError: it is, and this one does not replace it, or may not yet.
+        """
+        path = layout.host_path(self._settings.host_id)
+        while True:
+            try:
+                found, stat = await self._coordinator.get(path)
+            except NoNodeError:
+                try:
+                    await self._coordinator.create(path, described, make_parents=True)
+                except NodeExistsError:
+                    continue
+                return
+            # One without an id was written by an earlier version, or nobody has come yet.
+            if directory_id_in(found) not in {"", self._incarnation.directory_id}:
+                await self._refuse_unless_replaced(directory_id_in(found))
+            try:
+                await self._coordinator.set(path, described, stat.version)
+            except (BadVersionError, NoNodeError):
+                continue
+            return
+
+    async def _refuse_unless_replaced(self, directory_id: str) -> None:
+        """Raises IncarnationError."""
+        host_id = self._settings.host_id
+        stat = await self._coordinator.exists(layout.alive_path(host_id))
+        is_alive = stat is not None and stat.ephemeral_owner != self._coordinator.session_id
+        if self._settings.replaces_host and not is_alive:
+            log.warning("host %s is no longer data directory %s", host_id, directory_id)
+            return
+        advice = (
+            "that agent is alive; this one needs another --host-id"
+            if is_alive
+            else "give this one another --host-id, or --replace-host if that directory is lost"
+        )
+        raise IncarnationError(
+            f"host id {host_id} belongs to data directory {directory_id}: {advice}"
+        )
 
     async def _announce_alive(self) -> None:
         """An earlier agent's sign of life may still stand: its session has not timed out yet."""
@@ -149,7 +201,7 @@ class HostAgent:
                     continue
                 if stat.ephemeral_owner == self._coordinator.session_id:
                     return
-                # The data directory's lock says that no other agent of this host runs.
+                # The host is this data directory's, whose lock says that no other agent runs on it.
                 try:
                     await self._coordinator.delete(path, stat.version)
                 except NoNodeError:
@@ -182,6 +234,10 @@ class HostAgent:
             except CoordinatorError as error:
                 log.warning("the host could not be announced: %s", error)
                 await asyncio.sleep(RETRY_MS / 1000)
+            except IncarnationError as error:
+                if not self.replaced.done():
+                    self.replaced.set_result(error)
+                return
             else:
                 return
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from dataplane.agent.host_agent import HostAgent, HostSettings
+from dataplane.agent.incarnation import IncarnationError
 from dataplane.agent.secrets import SecretError, Unsealer
 from dataplane.agent.zookeeper import AgentZooKeeper, read_access
 from dataplane.ports.coordinator import CoordinatorError
@@ -83,7 +84,7 @@ def run(
 
         with _only_agent_of(settings.data_dir):
             return asyncio.run(_serve(options, settings, open_session))
-    except (ArgumentsError, SecretError, AccessError) as error:
+    except (ArgumentsError, IncarnationError, SecretError, AccessError) as error:
         sys.stderr.write(f"penstock agent: {error}\n")
         return EXIT_BAD_ARGUMENTS
     except (CoordinatorError, OSError) as error:
@@ -104,6 +105,7 @@ def settings_from(options: argparse.Namespace) -> HostSettings:
         rack=options.rack or options.host_id,
         address=options.address,
         port_range=(int(low), int(high)),
+        replaces_host=bool(getattr(options, "replace_host", False)),
     )
 
 
@@ -129,11 +131,17 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     agent, session = await open_session()
+    keep_brokers = bool(getattr(options, "keep_brokers", False))
     try:
         await agent.start()
+        agent.replaced.add_done_callback(lambda _: stopping.set())
         await stopping.wait()
+        if agent.replaced.done():
+            # Its brokers are another host's now, and must not run twice.
+            keep_brokers = False
+            raise agent.replaced.result()
     finally:
         log.info("stopping the brokers of host %s", settings.host_id)
-        await agent.stop(keep_brokers=bool(getattr(options, "keep_brokers", False)))
+        await agent.stop(keep_brokers=keep_brokers)
         await session.close()
     return 0

@@ -12,6 +12,8 @@ from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dataplane.agent.incarnation import Incarnation
+
 ROOT = "/penstock/hosts"
 CLUSTERS = "/penstock/clusters"
 FORMAT = 1
@@ -163,12 +165,20 @@ def encode_observed(
 
 
 def encode_host(
-    *, host_id: str, rack: str, address: str, port_range: tuple[int, int], agent_version: str
+    *,
+    host_id: str,
+    rack: str,
+    address: str,
+    port_range: tuple[int, int],
+    agent_version: str,
+    incarnation: Incarnation,
 ) -> bytes:
     return json.dumps(
         {
             "v": FORMAT,
             "host_id": host_id,
+            "directory_id": incarnation.directory_id,
+            "boot_id": incarnation.boot_id,
             "rack": rack,
             "address": address,
             "port_range": list(port_range),

@@ -111,6 +111,20 @@ async def registered(zk):
     return stat
 
 
+async def test_a_second_agent_of_the_host_id_is_refused_in_one_line(stage):
+    stage.start_agent()
+    await stage.want("running")
+    report = await stage.observed(state="running", generation=1)
+    before = await stage.zk.get("/penstock/hosts/h1")
+    second = stage.start_agent("--data-dir", str(stage.dir / "other"), "--address", "10.0.0.9")
+    assert await asyncio.to_thread(second.wait, 60) == 2
+    line = (stage.dir / "agent.log").read_text().splitlines()[-1]
+    assert line.startswith("penstock agent: host id h1 belongs to data directory")
+    assert line.endswith("that agent is alive; this one needs another --host-id")
+    assert await stage.zk.get("/penstock/hosts/h1") == before
+    assert (await stage.observed(state="running"))["pid"] == report["pid"]
+
+
 async def test_life_of_a_provisioned_broker(stage):
     zk, agent = stage.zk, stage.start_agent()
     await stage.want("running")

@@ -1,12 +1,25 @@
-"""`/clusters/{id}/users`, `…/users/{user}/client-config`, `/overlaps`, `/acls`, `/access/drift`."""
+"""`/clusters/{id}/users`, `…/users/{user}/client-config`, `/overlaps`, `/acls`, and `/access/…`:
+`drift`, `matrix`, `decision`, `templates`.
+"""
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.access import selectors
+from controlplane.access.decisions.authorizer import Question
+from controlplane.access.decisions.matrix import Wanted, matrix
+from controlplane.access.decisions.templates import TEMPLATES
+from controlplane.access.inputs import RESOURCE_TYPES
+from controlplane.access.readings import authorizer_settings
 from controlplane.access.serializers import (
+    QUESTION_OPERATIONS,
+    AccessDecisionSerializer,
     AccessDriftSerializer,
+    AccessMatrixSerializer,
+    AccessQuestionSerializer,
     AclPageSerializer,
+    AclTemplateListSerializer,
     KafkaUserPageSerializer,
     PasswordOverlapListSerializer,
 )
@@ -14,11 +27,28 @@ from controlplane.clusters.selectors import reader_of, seen_cluster, seen_gatewa
 from controlplane.clusters.serializers import ClientConfigSerializer
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, SEARCH, documented
-from controlplane.observed.api import observed_list
+from controlplane.common.paging import page_of_list
+from controlplane.common.problems import field_problem
+from controlplane.observed.api import SEARCH_MAX, observed_list
 from controlplane.observed.sections import ACLS, USERS
 from controlplane.tenants.views import TenantView
 
 TAG = "access"
+QUESTION = [
+    OpenApiParameter("principal", str, description="`User:<name>`; User:ANONYMOUS by default."),
+    OpenApiParameter(
+        "operation", str, enum=QUESTION_OPERATIONS, description="DESCRIBE by default."
+    ),
+    OpenApiParameter("resource_type", str, enum=RESOURCE_TYPES, description="CLUSTER by default."),
+    OpenApiParameter("resource_name", str, description="Needed but for the cluster."),
+    OpenApiParameter("host", str, description="The client's address; else one that no ACL names."),
+]
+MATRIX = [
+    *PAGED,
+    OpenApiParameter("principal", str, description="A part of the principal, in any case."),
+    OpenApiParameter("resource", str, description="A part of the resource's name, in any case."),
+    OpenApiParameter("resource_type", str, enum=RESOURCE_TYPES, description="Of this type only."),
+]
 
 
 class UsersView(TenantView):
@@ -94,3 +124,82 @@ class AccessDriftView(TenantView):
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         return Response(selectors.access_drift(reader_of(cluster, self.scope)))
+
+
+class AccessMatrixView(TenantView):
+    area = Area.ACCESS
+
+    @documented(
+        "access_matrix",
+        answers={200: AccessMatrixSerializer},
+        parameters=MATRIX,
+        tag=TAG,
+        summary="Principals × resources: what ACLs allow and deny",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        wanted = _wanted(request)
+        every, at = selectors.observed_rules(reader_of(cluster, self.scope))
+        rules = selectors.wanted_rules(every, wanted)
+        principals = sorted({rule.principal for rule in rules})
+        page = page_of_list(request, [{"principal": each} for each in principals], "principal")
+        shown = matrix(rules, [row["principal"] for row in page["data"]])
+        return Response(
+            {
+                "data": shown["rows"],
+                "resources": shown["resources"],
+                "columns_left_out": shown["columns_left_out"],
+                "principals": len(principals),
+                "page": page["page"],
+                "observed": at.as_row(),
+            }
+        )
+
+
+class AccessDecisionView(TenantView):
+    area = Area.ACCESS
+
+    @documented(
+        "access_decision",
+        answers={200: AccessDecisionSerializer},
+        parameters=QUESTION,
+        tag=TAG,
+        summary="Can a principal do this, and why (not)",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        reader = reader_of(cluster, self.scope)
+        reader.require(ACLS)
+        given = AccessQuestionSerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        settings, unknown = authorizer_settings(seen_gateway(cluster, self.scope))
+        question = Question(**given.validated_data)
+        return Response(selectors.access_decision(reader, question, settings, unknown))
+
+
+class AclTemplatesView(TenantView):
+    area = Area.ACCESS
+
+    @documented(
+        "acl_template_list",
+        answers={200: AclTemplateListSerializer},
+        tag=TAG,
+        summary="Templates of ACLs: what kinds of applications need",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        seen_cluster(self.tenant, self.scope, cluster_id)
+        return Response({"data": [template.as_row() for template in TEMPLATES]})
+
+
+def _wanted(request: Request) -> Wanted:
+    given = {
+        name: request.query_params.get(name, "")
+        for name in ("principal", "resource", "resource_type")
+    }
+    for name, value in given.items():
+        if len(value) > SEARCH_MAX:
+            raise field_problem(f"/{name}", f"{name} has at most {SEARCH_MAX} characters.")
+    if given["resource_type"] not in {"", *RESOURCE_TYPES}:
+        known = ", ".join(RESOURCE_TYPES)
+        raise field_problem("/resource_type", f"resource_type is one of {known}.")
+    return Wanted(**given)

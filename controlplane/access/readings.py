@@ -4,6 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from controlplane.access.decisions.authorizer import (
+    SETTING_KEYS,
+    AuthorizerSettings,
+    settings_of,
+)
 from controlplane.access.inputs import bindings_of
 from controlplane.access.rules import LOGIN_KEYS, LoginSettings
 from controlplane.common.problems import NotFound
@@ -84,3 +89,16 @@ def login_settings(gateway: ClusterGateway) -> tuple[LoginSettings, str]:
             made = [entry for entry in of_key if not entry.is_default]
             rows.update((e.name, None if e.sensitive else e.value) for e in made or of_key)
     return settings, ""
+
+
+def authorizer_settings(gateway: ClusterGateway) -> tuple[dict[int, AuthorizerSettings], str]:
+    """What of each live broker's settings decides beside the rules, and why not, when unknown."""
+    try:
+        brokers = [node.id for node in gateway.describe_cluster().brokers]
+        found = gateway.broker_configs(brokers, SETTING_KEYS)
+    except GatewayError as error:
+        return {}, str(error)
+    return {
+        broker: settings_of({e.name: None if e.sensitive else e.value or "" for e in entries})
+        for broker, entries in found.items()
+    }, ""

@@ -1,9 +1,19 @@
 """Reads: users and ACLs from the observed tables, where they drift; passwords that overlap."""
 
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
 
+from controlplane.access.decisions import templates
+from controlplane.access.decisions.authorizer import (
+    AuthorizerSettings,
+    Question,
+    hosts_with_another_verdict,
+    judge,
+)
+from controlplane.access.decisions.matrix import Wanted
+from controlplane.access.decisions.words import sentence
 from controlplane.access.drift import (
     ACCESS_KINDS,
     Verified,
@@ -20,6 +30,7 @@ from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.common.times import iso
 from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.types import AclBinding
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
 from controlplane.observed.sections import ACLS, USERS
@@ -27,6 +38,7 @@ from controlplane.observed.selectors import Section, rows_of, section, shown
 from controlplane.operations.selectors import verified
 
 SERVICE_USERS = frozenset({ADMIN_USER, BROKER_USER})
+HIDDEN = "The brokers do not show what they are."
 
 
 def user_row(row: ObservedRow, at: Section) -> dict[str, Any]:
@@ -63,6 +75,60 @@ def access_drift(reader: Reader) -> dict[str, Any]:
 
 def acl_row(row: ObservedRow, at: Section) -> dict[str, Any]:
     return shown(row, at)
+
+
+def observed_rules(reader: Reader) -> tuple[list[AclBinding], Section]:
+    """Every rule as it was last observed, and when that was.
+
+    Raises:
+        Forbidden: the reader does not see rules.
+        Problem: they were never read.
+    """
+    at = section(reader, ACLS)
+    if at.as_of is None:
+        raise at.problem()
+    return bindings_of([row.row for row in rows_of(reader, ACLS)]), at
+
+
+def wanted_rules(rules: list[AclBinding], wanted: Wanted) -> list[AclBinding]:
+    return [rule for rule in rules if wanted.fits(rule)]
+
+
+def access_decision(
+    reader: Reader,
+    question: Question,
+    settings: dict[int, AuthorizerSettings],
+    settings_unknown: str,
+) -> dict[str, Any]:
+    """The verdict on the rules as observed and the brokers' settings as just read, with its reason.
+
+    Without an authorizer anywhere no rule is needed, nor there to be read.
+
+    Raises:
+        Forbidden, Problem: as `observed_rules`.
+    """
+    reader.require(ACLS)
+    at = section(reader, ACLS)
+    rules: list[AclBinding] = []
+    if not settings or any(each.is_enabled is not False for each in settings.values()):
+        rules, at = observed_rules(reader)
+    found = judge(question, rules, settings)
+    return {
+        **asdict(question),
+        "verdict": found.verdict.value,
+        "reason": found.reason.value,
+        "text": sentence(question, found),
+        "deciding": [asdict(rule) for rule in found.deciding],
+        "missing": [asdict(rule) for rule in found.missing],
+        "templates": templates.granting(question.resource_type, question.operation),
+        "unknown": list(found.unknown),
+        "unknown_reason": settings_unknown or (HIDDEN if found.unknown else None),
+        "by_broker": [
+            {"broker": broker, "verdict": verdict.value} for broker, verdict in found.by_broker
+        ],
+        "other_hosts": hosts_with_another_verdict(question, rules, settings, found.verdict),
+        "acls": at.as_row(),
+    }
 
 
 def user_client_config(cluster: Cluster, gateway: ClusterGateway, username: str) -> dict[str, Any]:

@@ -1,7 +1,17 @@
+from typing import Any
+
 from rest_framework import serializers
 
+from controlplane.access.decisions.authorizer import CLUSTER, CLUSTER_NAME, Reason, Verdict
+from controlplane.access.decisions.matrix import COLUMNS_MAX
+from controlplane.access.inputs import (
+    OPERATIONS,
+    RESOURCE_TYPES,
+    VALID_OPERATIONS,
+    UpperChoice,
+)
 from controlplane.access.models import OPEN_STATES
-from controlplane.common.serializers import Shape
+from controlplane.common.serializers import PageSerializer, Shape
 from controlplane.observed.serializers import (
     AS_OF,
     STALE,
@@ -83,3 +93,139 @@ class AccessDriftSerializer(Shape):
 class AclDiffSerializer(Shape):
     before = AclBindingSerializer(many=True)
     after = AclBindingSerializer(many=True)
+
+
+ANONYMOUS = "User:ANONYMOUS"
+QUESTION_OPERATIONS = [name for name in OPERATIONS if name != "ALL"]
+"""What a request may need; ALL is for rules."""
+
+
+class AccessQuestionSerializer(Shape):
+    """Can `principal`, from `host`, do `operation` on that resource?"""
+
+    principal = serializers.RegexField(
+        r"^User:[^\x00-\x1f]+$",
+        max_length=205,
+        default=ANONYMOUS,
+        help_text="`User:<name>`, of a certificate its whole name; who does not log in by default.",
+    )
+    operation = UpperChoice(QUESTION_OPERATIONS, default="DESCRIBE")
+    resource_type = UpperChoice(RESOURCE_TYPES, default=CLUSTER)
+    resource_name = serializers.CharField(
+        max_length=249, required=False, help_text=f"Of the cluster it is `{CLUSTER_NAME}`."
+    )
+    host = serializers.IPAddressField(
+        default="", allow_blank=True, help_text="The client's address; without it, one of no rule."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        kind = attrs["resource_type"]
+        if attrs["operation"] not in VALID_OPERATIONS[kind]:
+            raise serializers.ValidationError(
+                {"operation": f"{attrs['operation']} does not apply to a {kind}."}
+            )
+        if kind == CLUSTER:
+            attrs.setdefault("resource_name", CLUSTER_NAME)
+            if attrs["resource_name"] != CLUSTER_NAME:
+                raise serializers.ValidationError(
+                    {"resource_name": f"The cluster's resource is called {CLUSTER_NAME}."}
+                )
+        elif not attrs.get("resource_name"):
+            raise serializers.ValidationError({"resource_name": "Say which one."})
+        return attrs
+
+
+class BrokerVerdictSerializer(Shape):
+    broker = serializers.IntegerField()
+    verdict = serializers.ChoiceField([each.value for each in Verdict])
+
+
+class AccessDecisionSerializer(Shape):
+    """The verdict of Kafka's own rules, and what decides it."""
+
+    principal = serializers.CharField()
+    operation = serializers.CharField()
+    resource_type = serializers.CharField()
+    resource_name = serializers.CharField()
+    host = serializers.CharField(allow_blank=True)
+    verdict = serializers.ChoiceField([each.value for each in Verdict])
+    reason = serializers.ChoiceField([each.value for each in Reason])
+    text = serializers.CharField(help_text="The answer in a sentence.")
+    deciding = AclBindingSerializer(many=True, help_text="The ACLs that allow it, or deny it.")
+    missing = AclBindingSerializer(many=True, help_text="ACLs that would have to be added.")
+    templates = serializers.ListField(
+        child=serializers.CharField(), help_text="Those of which a rule allows it."
+    )
+    unknown = serializers.ListField(
+        child=serializers.CharField(), help_text="Brokers' settings that decide and are unknown."
+    )
+    unknown_reason = serializers.CharField(allow_null=True, help_text="Why they are.")
+    by_broker = BrokerVerdictSerializer(many=True, help_text="Where brokers are set differently.")
+    other_hosts = serializers.ListField(
+        child=serializers.CharField(), help_text="Hosts named by ACLs that get another answer."
+    )
+    acls = SectionAgeSerializer()
+
+
+class MatrixResourceSerializer(Shape):
+    resource_type = serializers.CharField()
+    pattern_type = serializers.CharField()
+    resource_name = serializers.CharField()
+
+
+class MatrixEntrySerializer(Shape):
+    operation = serializers.CharField()
+    hosts = serializers.ListField(child=serializers.CharField(), help_text="`*`: from anywhere.")
+
+
+class MatrixCellSerializer(Shape):
+    resource = serializers.IntegerField(help_text="Which of `resources`, from 0.")
+    allow = MatrixEntrySerializer(many=True)
+    deny = MatrixEntrySerializer(many=True)
+
+
+class MatrixRowSerializer(Shape):
+    principal = serializers.CharField()
+    cells = MatrixCellSerializer(many=True)
+
+
+class AccessMatrixSerializer(Shape):
+    """A page of principals, and the resources that ACLs about them name."""
+
+    data = MatrixRowSerializer(many=True)  # type: ignore[assignment] # a field
+    resources = MatrixResourceSerializer(many=True)
+    columns_left_out = serializers.IntegerField(
+        help_text=f"Resources beyond {COLUMNS_MAX}: those with the fewest ACLs. Narrow the search."
+    )
+    principals = serializers.IntegerField(help_text="How many there are on all pages.")
+    page = PageSerializer()
+    observed = SectionAgeSerializer()
+
+
+class TemplateFieldSerializer(Shape):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    hint = serializers.CharField()
+    may_be_prefix = serializers.BooleanField()
+    is_required = serializers.BooleanField()
+
+
+class TemplateRuleSerializer(Shape):
+    resource_type = serializers.CharField()
+    operations = serializers.ListField(child=serializers.CharField())
+    field = serializers.CharField(allow_null=True, help_text="Whose value is the resource's name.")
+    name = serializers.CharField(allow_blank=True, help_text="The name, where there is no field.")
+    suffix = serializers.CharField(allow_blank=True, help_text="Added to the field's value.")
+    is_prefix = serializers.BooleanField()
+
+
+class AclTemplateSerializer(Shape):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    text = serializers.CharField()
+    asks = TemplateFieldSerializer(many=True, help_text="What it has to be told.")
+    rules = TemplateRuleSerializer(many=True)
+
+
+class AclTemplateListSerializer(Shape):
+    data = AclTemplateSerializer(many=True)  # type: ignore[assignment] # a field

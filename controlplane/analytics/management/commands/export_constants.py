@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from controlplane.access.decisions.templates import TEMPLATES
 from controlplane.common.kafka_configs import allowed_broker_values, allowed_topic_values
 from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
 from spark_analytics.contracts.statuses import (
@@ -94,6 +95,12 @@ def constants() -> str:
                 "TOPIC_SETTINGS",
                 "Readonly<Record<string, string>>",
                 allowed_topic_values(),
+            ),
+            (
+                "What kinds of applications need, as rules to be filled in.",
+                "ACL_TEMPLATES",
+                'readonly Schemas["AclTemplate"][]',
+                [template.as_row() for template in TEMPLATES],
             ),
         )
     )

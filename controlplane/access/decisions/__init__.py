@@ -1,0 +1,1 @@
+"""Who may do what, decided from rules and settings that were read. Pure."""

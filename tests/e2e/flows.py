@@ -18,10 +18,16 @@ def plan_acls(console: Console, user: str, topic: str) -> Locator:
     console.page.get_by_label(f"Actions for {user}", exact=True).click()
     console.page.get_by_role("menuitem", name="Add ACLs").click()
     dialog = console.dialog()
-    dialog.get_by_text("Produce", exact=True).click()
+    choose_template(console, "Producer")
     dialog.get_by_label("Topic", exact=True).fill(topic)
     console.click("Review plan")
     return console.plan()
+
+
+def choose_template(console: Console, title: str) -> None:
+    """In a dialog that asks what somebody may do."""
+    console.dialog().get_by_label("What it does").first.click()
+    console.page.get_by_role("option", name=title, exact=True).click()
 
 
 def plan_move(console: Console, topic: str, replicas: list[int]) -> Locator:

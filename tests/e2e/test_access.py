@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.controlplane.live.clients import Clients
 from tests.e2e.conftest import bootstrap_of
-from tests.e2e.flows import plan_acls
+from tests.e2e.flows import choose_template, plan_acls
 from tests.e2e.pages import Console
 from tests.e2e.rest import Rest, wait_for
 
@@ -41,7 +41,7 @@ def test_a_user_made_with_access_is_served_at_once(console: Console, rest: Rest)
     console.click("New user")
     console.page.get_by_label("User name").fill(user)
     console.click("Next: access")
-    console.page.get_by_text("Produce", exact=True).click()
+    choose_template(console, "Producer")
     console.dialog().get_by_label("Topic", exact=True).fill(topic)
     console.click("Review plan")
     plan = console.plan()
@@ -51,6 +51,8 @@ def test_a_user_made_with_access_is_served_at_once(console: Console, rest: Rest)
     app = Clients(bootstrap_of(rest, cluster_id), shown_password(console, user))
     wait_for(lambda: not refused(app, topic), 20)
     expect(console.row("Users", user)).to_contain_text(f"describe, write {topic}")
+    console.open(f"access?tab=check&who=User:{user}&op=DESCRIBE&type=TOPIC&name={topic}")
+    expect(console.page.get_by_role("list", name="Deciding ACLs")).to_contain_text("may write")
     rest.run("user.delete", cluster_id, username=user)
     rest.run("topic.delete", cluster_id, name=topic)
 

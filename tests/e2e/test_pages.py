@@ -100,6 +100,8 @@ def test_access(console: Console, rest: Rest) -> None:
         expect(console.row("Users", user["username"]).first).to_contain_text(user["mechanisms"][0])
     console.page.get_by_role("tab", name=re.compile("ACLs")).click()
     expect(console.row("ACLs", "User:demo-app").first).to_contain_text("may")
+    console.page.get_by_role("tab", name="Matrix").click()
+    expect(console.row("Access matrix", "User:demo-app").first).to_contain_text("read")
 
 
 def test_operations_and_one_with_its_plan(console: Console, rest: Rest) -> None:

@@ -38,6 +38,8 @@ PAGES = {
     "reset": "/clusters/{cluster}/groups/demo-fraud-check/reset",
     "access": "/clusters/{cluster}/access",
     "access-acls": "/clusters/{cluster}/access?tab=acls",
+    "access-matrix": "/clusters/{cluster}/access?tab=matrix",
+    "access-check": "/clusters/{cluster}/access?tab=check&who=User:demo-app&op=DELETE&type=TOPIC&name=x",
     "reassign": "/clusters/{cluster}/reassign?topic=demo.orders",
     "analytics": "/clusters/{cluster}/analytics",
     "alerts": "/alerts",

@@ -65,7 +65,7 @@ export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch =
 
 export const TOPIC_TABS = ["partitions", "configuration", "analyses"] as const;
 export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
-export const ACCESS_TABS = ["users", "acls", "drift"] as const;
+export const ACCESS_TABS = ["users", "acls", "matrix", "check", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts"] as const;
 export const PLATFORM_TABS = ["tenants", "users", "hosts", "backfills"] as const;
 
@@ -143,7 +143,31 @@ export const runbookSearch = (
   user: text(raw.user),
 });
 
-export const accessSearch = tabs(ACCESS_TABS);
+/** What an ACL may be about. */
+export const RESOURCE_TYPES = ["TOPIC", "GROUP", "TRANSACTIONAL_ID", "CLUSTER"] as const;
+export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+/** Beside the lists: `q`, `name` and `type` narrow the matrix, `who` may `op` on `type` `name` from `host` is asked. */
+export const accessSearch = (
+  raw: {
+    tab?: (typeof ACCESS_TABS)[number];
+    q?: string;
+    sort?: string;
+    page?: number;
+    who?: string;
+    op?: string;
+    type?: ResourceType;
+    name?: string;
+    host?: string;
+  } & SearchSchemaInput,
+) => ({
+  ...tabs(ACCESS_TABS)(raw),
+  who: text(raw.who),
+  op: text(raw.op),
+  type: oneOf(raw.type, RESOURCE_TYPES),
+  name: text(raw.name),
+  host: text(raw.host),
+});
 export const settingsSearch = tabs(SETTINGS_TABS);
 export const platformSearch = tabs(PLATFORM_TABS);
 

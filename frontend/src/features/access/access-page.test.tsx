@@ -139,9 +139,10 @@ describe("access", () => {
     const review = dialog.getByRole("button", { name: "Review plan" });
     expect((dialog.getByLabelText("User", { selector: "input" }) as HTMLInputElement).value).toBe("idle");
     expect((review as HTMLButtonElement).disabled).toBe(true);
-    fireEvent.click(dialog.getByRole("radio", { name: "Produce" }));
+    fireEvent.click(dialog.getByLabelText("What it does", { selector: "input" }));
+    fireEvent.click(await screen.findByRole("option", { name: "Producer" }));
     fireEvent.change(dialog.getByLabelText("Topic"), { target: { value: "sales" } });
-    fireEvent.click(dialog.getByLabelText("And everything whose name starts like this"));
+    fireEvent.click(dialog.getByLabelText("And every topic whose name starts like this"));
     fireEvent.click(review);
     const made = { ...rule, principal: "User:idle" };
     await waitFor(() =>

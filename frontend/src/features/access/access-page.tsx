@@ -14,11 +14,14 @@ import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import type { PlanInputs, PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
+import { ACCESS_TABS } from "@/lib/search";
 import { useSession } from "@/lib/session";
 import { AclTable } from "./acl-table";
 import { asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
+import { CheckView } from "./check-view";
 import { DriftView } from "./drift-view";
+import { MatrixView } from "./matrix-view";
 import { NewUserForm } from "./new-user-form";
 import { RotateForm } from "./rotate-form";
 import { UserTable } from "./user-table";
@@ -29,7 +32,7 @@ type Mechanism = PlanInputs<"user.retire">["mechanism"];
 type Form = { kind: "user" } | { kind: "acl"; principal?: string } | { kind: "rotate"; username: string } | null;
 
 /** The first tab has no word in the address. */
-const asTab = (value: string | null) => (value === "acls" || value === "drift" ? value : undefined);
+const asTab = (value: string | null) => ACCESS_TABS.find((tab) => tab === value && tab !== "users");
 
 export function AccessPage() {
   const { clusterId } = route.useParams();
@@ -88,6 +91,8 @@ export function AccessPage() {
         <Tabs.List mb={12}>
           <Tabs.Tab value="users">Users{users.length > 0 && ` (${users.length})`}</Tabs.Tab>
           <Tabs.Tab value="acls">ACLs{acls.length > 0 && ` (${acls.length})`}</Tabs.Tab>
+          <Tabs.Tab value="matrix">Matrix</Tabs.Tab>
+          <Tabs.Tab value="check">Check</Tabs.Tab>
           <Tabs.Tab value="drift">Changed outside{drifted.length > 0 && ` (${drifted.length})`}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
@@ -140,6 +145,33 @@ export function AccessPage() {
                 />
               )}
             </PartView>
+          </Card>
+        </Tabs.Panel>
+        <Tabs.Panel value="matrix">
+          <Card>
+            <MatrixView
+              clusterId={clusterId}
+              view={search}
+              onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+              onCheck={(who) => void navigate({ search: { tab: "check", who } })}
+            />
+          </Card>
+        </Tabs.Panel>
+        <Tabs.Panel value="check">
+          <Card>
+            <CheckView
+              clusterId={clusterId}
+              users={users}
+              view={search}
+              onView={(view) => void navigate({ search: { tab: "check", ...view } })}
+              canWrite={canWrite}
+              onGrant={(bindings) =>
+                plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })
+              }
+              onRemove={(bindings) =>
+                plan({ kind: "acl.delete", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })
+              }
+            />
           </Card>
         </Tabs.Panel>
         <Tabs.Panel value="drift">

@@ -1,59 +1,60 @@
-import { Checkbox, Group, MultiSelect, SegmentedControl, Select, TextInput } from "@mantine/core";
-import { type AclInput, isOnCluster, OPERATIONS, type Purpose } from "./acl-words";
+import { Checkbox, Group, MultiSelect, Select, Stack, TextInput } from "@mantine/core";
+import { ACL_TEMPLATES } from "@/generated/constants";
+import { type AclInput, BY_HAND, OPERATIONS, operationWords, templateOf } from "./acl-words";
 
 interface AclFieldsProps {
   value: AclInput;
   onChange: (value: AclInput) => void;
 }
 
-/** "Consume", "produce", or any rule by hand; for whom is asked elsewhere. */
+/** A template and what it asks for, or any rule by hand; for whom is asked elsewhere. */
 export function AclFields({ value, onChange }: AclFieldsProps) {
-  const { purpose, custom } = value;
+  const template = templateOf(value.template);
   return (
     <>
-      <SegmentedControl
-        size="xs"
-        aria-label="Purpose"
-        value={purpose}
-        onChange={(next) => onChange({ ...value, purpose: next as Purpose })}
+      <Select
+        label="What it does"
+        description={template?.text ?? "Any rule, said word by word."}
+        size="sm"
+        allowDeselect={false}
         data={[
-          { value: "consume", label: "Consume" },
-          { value: "produce", label: "Produce" },
-          { value: "custom", label: "Custom rule" },
+          ...ACL_TEMPLATES.map(({ name, title }) => ({ value: name, label: title })),
+          { value: BY_HAND, label: "Rule by hand" },
         ]}
+        value={template ? template.name : BY_HAND}
+        onChange={(next) => next && onChange({ ...value, template: next })}
       />
-      {purpose === "custom" && (
-        <CustomFields value={custom} onChange={(next) => onChange({ ...value, custom: next })} />
-      )}
-      {!isOnCluster(value) && (
-        <>
+      {template?.asks.map((field) => (
+        <Stack key={field.name} gap={6}>
           <TextInput
-            label={purpose === "custom" && custom.type !== "TOPIC" ? "Name" : "Topic"}
-            placeholder="orders.created"
+            label={field.title}
+            description={field.is_required ? undefined : "Left empty, it gets no rule."}
+            placeholder={field.hint}
             size="sm"
             spellCheck={false}
-            value={value.name}
-            onChange={(event) => onChange({ ...value, name: event.currentTarget.value })}
+            value={value.values[field.name] ?? ""}
+            onChange={(event) =>
+              onChange({ ...value, values: { ...value.values, [field.name]: event.currentTarget.value } })
+            }
           />
-          <Checkbox
-            size="xs"
-            label="And everything whose name starts like this"
-            checked={value.prefixed}
-            onChange={(event) => onChange({ ...value, prefixed: event.currentTarget.checked })}
-          />
-        </>
-      )}
-      {purpose === "consume" && (
-        <TextInput
-          label="Consumer group"
-          description="The group the application reads in; needed to commit offsets."
-          placeholder="orders-workers"
-          size="sm"
-          spellCheck={false}
-          value={value.group}
-          onChange={(event) => onChange({ ...value, group: event.currentTarget.value })}
-        />
-      )}
+          {field.may_be_prefix && (
+            <Checkbox
+              size="xs"
+              label={`And every ${field.title.toLowerCase()} whose name starts like this`}
+              checked={value.prefixes.includes(field.name)}
+              onChange={(event) =>
+                onChange({
+                  ...value,
+                  prefixes: event.currentTarget.checked
+                    ? [...value.prefixes, field.name]
+                    : value.prefixes.filter((name) => name !== field.name),
+                })
+              }
+            />
+          )}
+        </Stack>
+      ))}
+      {!template && <CustomFields value={value.custom} onChange={(custom) => onChange({ ...value, custom })} />}
     </>
   );
 }
@@ -97,10 +98,7 @@ function CustomFields({
         <MultiSelect
           label="Operations"
           size="sm"
-          data={OPERATIONS[value.type].map((item) => ({
-            value: item,
-            label: item.toLowerCase().replaceAll("_", " "),
-          }))}
+          data={OPERATIONS[value.type].map((item) => ({ value: item, label: operationWords(item) }))}
           value={value.operations}
           onChange={(operations) => onChange({ ...value, operations })}
         />
@@ -112,6 +110,24 @@ function CustomFields({
           onChange={(event) => onChange({ ...value, host: event.currentTarget.value })}
         />
       </Group>
+      {value.type !== "CLUSTER" && (
+        <>
+          <TextInput
+            label={value.type === "TOPIC" ? "Topic" : "Name"}
+            placeholder="orders.created"
+            size="sm"
+            spellCheck={false}
+            value={value.name}
+            onChange={(event) => onChange({ ...value, name: event.currentTarget.value })}
+          />
+          <Checkbox
+            size="xs"
+            label="And everything whose name starts like this"
+            checked={value.prefixed}
+            onChange={(event) => onChange({ ...value, prefixed: event.currentTarget.checked })}
+          />
+        </>
+      )}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useDraft } from "@/lib/draft";
 import type { AclRule, KafkaUser } from "@/lib/types";
 import { EMPTY_ACL, aclBindings } from "./acl-words";
 import { AclFields } from "./acl-fields";
+import { AclPreview } from "./acl-preview";
 
 interface AclFormProps {
   opened: boolean;
@@ -17,7 +18,7 @@ interface AclFormProps {
 /** Rules for a user who is there already. */
 export function AclForm({ opened, principal, users, draft, onClose, onPlan }: AclFormProps) {
   const [user, setUser] = useDraft(`${draft}/user`, principal?.replace(/^User:/, "") ?? "");
-  const [acl, setAcl] = useDraft(`${draft}/acl`, EMPTY_ACL);
+  const [acl, setAcl] = useDraft(`${draft}/rules`, EMPTY_ACL);
   const bindings = aclBindings(acl, user);
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
@@ -36,6 +37,7 @@ export function AclForm({ opened, principal, users, draft, onClose, onPlan }: Ac
             data-autofocus={principal ? undefined : true}
           />
           <AclFields value={acl} onChange={setAcl} />
+          <AclPreview bindings={bindings} />
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
               Cancel

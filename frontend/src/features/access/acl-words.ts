@@ -1,4 +1,6 @@
 /** ACLs in words, and templates of ACLs for what people mean. */
+import { ACL_TEMPLATES } from "@/generated/constants";
+import type { AclTemplate } from "@/lib/access";
 import type { AclBinding, AclRule } from "@/lib/types";
 
 /** "read, describe demo.*; read group workers" for a list of one principal's rules. */
@@ -18,84 +20,92 @@ export function aclSummary(acls: AclBinding[]): string {
 type Rule = Required<AclRule>;
 type Operation = Rule["operation"];
 type ResourceType = Rule["resource_type"];
-export type Purpose = "consume" | "produce" | "custom";
 
-interface Target {
-  principal: string;
-  name: string;
-  prefixed: boolean;
-  group?: string;
+/** The service's own template, by its name. */
+export const templateOf = (name: string): AclTemplate | undefined =>
+  ACL_TEMPLATES.find((template) => template.name === name);
+
+/** The exact rules of a template; none while a required field is empty. As the service expands it. */
+export function templateBindings(
+  template: AclTemplate,
+  principal: string,
+  values: Readonly<Record<string, string>>,
+  prefixes: readonly string[],
+): Rule[] {
+  const valueOf = (field: string | null) => (field === null ? undefined : values[field]?.trim());
+  if (template.asks.some((field) => field.is_required && !valueOf(field.name))) return [];
+  return template.rules
+    .filter((rule) => rule.field === null || valueOf(rule.field))
+    .flatMap((rule) =>
+      rule.operations.map((operation) => ({
+        principal,
+        host: "*",
+        operation: operation as Operation,
+        permission: "ALLOW" as const,
+        resource_type: rule.resource_type as ResourceType,
+        resource_name: rule.field === null ? rule.name : `${valueOf(rule.field) ?? ""}${rule.suffix}`,
+        pattern_type: rule.is_prefix || (rule.field !== null && prefixes.includes(rule.field)) ? "PREFIXED" : "LITERAL",
+      })),
+    );
 }
 
-const rule = (target: Target, operation: Operation, resource_type: ResourceType, resource_name: string): Rule => ({
-  principal: target.principal,
-  host: "*",
-  operation,
-  permission: "ALLOW",
-  resource_type,
-  resource_name,
-  pattern_type: target.prefixed && resource_type === "TOPIC" ? "PREFIXED" : "LITERAL",
-});
+/** No template: any rule, said word by word. */
+export const BY_HAND = "custom";
 
-/** The rules that an application needs to consume from or produce to topics. */
-export function templateBindings(purpose: "consume" | "produce", target: Target): Rule[] {
-  if (purpose === "produce")
-    return [rule(target, "WRITE", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
-  const bindings = [rule(target, "READ", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
-  return target.group ? [...bindings, rule(target, "READ", "GROUP", target.group)] : bindings;
-}
-
-/** What the form of an ACL holds. */
+/** What the form of ACLs holds. */
 export interface AclInput {
-  purpose: Purpose;
-  /** The topic, or in a rule by hand the resource's name. */
-  name: string;
-  prefixed: boolean;
-  /** The consumer group; empty gives none. */
-  group: string;
+  /** A template's name, or BY_HAND. */
+  template: string;
+  /** By field of the template. */
+  values: Record<string, string>;
+  /** The fields of which every name that begins so is meant. */
+  prefixes: string[];
   custom: {
     permission: Rule["permission"];
     type: ResourceType;
+    name: string;
+    prefixed: boolean;
     operations: Operation[];
     host: string;
   };
 }
 
 export const EMPTY_ACL: AclInput = {
-  purpose: "consume",
-  name: "",
-  prefixed: false,
-  group: "",
-  custom: { permission: "ALLOW", type: "TOPIC", operations: ["READ"], host: "*" },
+  template: ACL_TEMPLATES[0]?.name ?? BY_HAND,
+  values: {},
+  prefixes: [],
+  custom: { permission: "ALLOW", type: "TOPIC", name: "", prefixed: false, operations: ["READ"], host: "*" },
 };
-
-export const isOnCluster = (acl: AclInput): boolean => acl.purpose === "custom" && acl.custom.type === "CLUSTER";
 
 /** The rules that the form asks for; null while it says too little. */
 export function aclBindings(acl: AclInput, username: string): Rule[] | null {
-  const { purpose, custom, prefixed } = acl;
-  const name = acl.name.trim();
+  if (username.trim() === "") return null;
   const principal = `User:${username.trim()}`;
-  const onCluster = isOnCluster(acl);
-  if (username.trim() === "" || (!onCluster && name === "")) return null;
-  if (purpose !== "custom")
-    return templateBindings(purpose, { principal, name, prefixed, group: acl.group.trim() || undefined });
-  if (custom.operations.length === 0) return null;
+  const template = templateOf(acl.template);
+  const rules = template
+    ? templateBindings(template, principal, acl.values, acl.prefixes)
+    : customBindings(acl.custom, principal);
+  return rules.length > 0 ? rules : null;
+}
+
+function customBindings(custom: AclInput["custom"], principal: string): Rule[] {
+  const name = custom.type === "CLUSTER" ? CLUSTER_RESOURCE : custom.name.trim();
+  if (name === "") return [];
   return custom.operations.map((operation) => ({
     principal,
     host: custom.host.trim() || "*",
     operation,
     permission: custom.permission,
     resource_type: custom.type,
-    resource_name: onCluster ? CLUSTER_RESOURCE : name,
-    pattern_type: prefixed && !onCluster ? "PREFIXED" : "LITERAL",
+    resource_name: name,
+    pattern_type: custom.prefixed && custom.type !== "CLUSTER" ? "PREFIXED" : "LITERAL",
   }));
 }
 
 /** Operations that Kafka knows for each type of resource. */
 export const OPERATIONS: Record<ResourceType, Operation[]> = {
   TOPIC: ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "ALL"],
-  GROUP: ["READ", "DELETE", "DESCRIBE", "ALL"],
+  GROUP: ["READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "ALL"],
   TRANSACTIONAL_ID: ["WRITE", "DESCRIBE", "ALL"],
   CLUSTER: [
     "CREATE",
@@ -117,3 +127,29 @@ export const asRules = (bindings: AclBinding[]): AclRule[] =>
   );
 
 export const CLUSTER_RESOURCE = "kafka-cluster";
+
+/** "describe configs" of DESCRIBE_CONFIGS. */
+export const operationWords = (operation: string): string => operation.toLowerCase().replaceAll("_", " ");
+
+const SHORT: Readonly<Record<string, string>> = {
+  DELETE: "del",
+  DESCRIBE: "desc",
+  CLUSTER_ACTION: "peer",
+  DESCRIBE_CONFIGS: "desc cfg",
+  ALTER_CONFIGS: "alter cfg",
+  IDEMPOTENT_WRITE: "idem",
+};
+
+/** An operation as it stands in a cell of the matrix; its whole name is said beside it. */
+export const shortOperation = (operation: string): string => SHORT[operation] ?? operationWords(operation);
+
+/** "topic orders*" of what an ACL is about. */
+export function resourceWords({
+  resource_type,
+  resource_name,
+  pattern_type,
+}: Pick<AclBinding, "resource_type" | "resource_name" | "pattern_type">): string {
+  if (resource_type === "CLUSTER") return "the cluster";
+  const star = pattern_type === "PREFIXED" ? "*" : "";
+  return `${operationWords(resource_type)} ${resource_name}${star}`;
+}

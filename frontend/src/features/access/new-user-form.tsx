@@ -5,6 +5,7 @@ import { useDraft } from "@/lib/draft";
 import type { PlanInputs } from "@/lib/types";
 import { EMPTY_ACL, aclBindings } from "./acl-words";
 import { AclFields } from "./acl-fields";
+import { AclPreview } from "./acl-preview";
 
 type NewUser = PlanInputs<"user.create">;
 type Mechanism = NonNullable<NewUser["mechanism"]>;
@@ -24,7 +25,7 @@ interface NewUserFormProps {
 export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps) {
   const [username, setUsername] = useDraft(`${draft}/username`, "");
   const [mechanism, setMechanism] = useDraft<Mechanism>(`${draft}/mechanism`, MECHANISMS[0]);
-  const [acl, setAcl] = useDraft(`${draft}/acl`, EMPTY_ACL);
+  const [acl, setAcl] = useDraft(`${draft}/rules`, EMPTY_ACL);
   const [step, setStep] = useState(0);
   const [attempted, setAttempted] = useState(false);
   const named = NAME.test(username);
@@ -86,6 +87,7 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
                 What <span className="ps-mono">{username}</span> may do. More rules can be added later.
               </div>
               <AclFields value={acl} onChange={setAcl} />
+              <AclPreview bindings={bindings} />
             </>
           )}
           <Group justify="flex-end" gap={8}>

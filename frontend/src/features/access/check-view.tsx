@@ -1,0 +1,193 @@
+import { Autocomplete, Button, Group, Select, Stack, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { Lines } from "@/components/card";
+import { AclDiff, aclSentence } from "@/components/diffs/acl-diff";
+import { Notice } from "@/components/notice";
+import { ProblemPanel } from "@/components/problem-panel";
+import { RelTime } from "@/components/rel-time";
+import { type AccessDecision, type DecisionQuery, useAccessDecision } from "@/lib/access";
+import { RESOURCE_TYPES, type ResourceType } from "@/lib/search";
+import type { AclBinding, KafkaUser } from "@/lib/types";
+import { OPERATIONS, operationWords, templateOf } from "./acl-words";
+
+export interface CheckSearch {
+  who?: string;
+  op?: string;
+  type?: ResourceType;
+  name?: string;
+  host?: string;
+}
+
+interface CheckViewProps {
+  clusterId: string;
+  users: KafkaUser[];
+  view: CheckSearch;
+  onView: (view: CheckSearch) => void;
+  canWrite: boolean;
+  onGrant: (bindings: AclBinding[]) => void;
+  onRemove: (bindings: AclBinding[]) => void;
+}
+
+const HEADING = { fontSize: "0.8125rem", margin: "0 0 4px" } as const;
+const TONES = { allowed: "ok", denied: "bad", unknown: "warn" } as const;
+const operationsOn = (type: ResourceType): string[] => OPERATIONS[type].filter((operation) => operation !== "ALL");
+
+/** "Can X do Y on Z, and why (not)": the question is the page's address. */
+export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, onRemove }: CheckViewProps) {
+  const [asked, setAsked] = useState<CheckSearch>({
+    ...view,
+    type: view.type ?? "TOPIC",
+    op: view.op ?? "READ",
+  });
+  const type = asked.type ?? "TOPIC";
+  const isWhole = Boolean(view.who && view.op && view.type && (view.type === "CLUSTER" || view.name));
+  const query = useAccessDecision(
+    clusterId,
+    isWhole
+      ? {
+          principal: view.who,
+          operation: view.op as DecisionQuery["operation"],
+          resource_type: view.type,
+          resource_name: view.type === "CLUSTER" ? undefined : view.name,
+          host: view.host,
+        }
+      : null,
+  );
+  const set = (change: CheckSearch) => setAsked({ ...asked, ...change });
+  const submit = (event: React.FormEvent) => {
+    event.preventDefault();
+    const who = asked.who?.trim() ?? "";
+    onView({
+      op: asked.op,
+      type,
+      who: who && !who.includes(":") ? `User:${who}` : who || undefined,
+      name: type === "CLUSTER" ? undefined : asked.name?.trim() || undefined,
+      host: asked.host?.trim() || undefined,
+    });
+  };
+  return (
+    <Stack gap="md" p={14}>
+      <form onSubmit={submit} aria-label="Check access">
+        <Group align="flex-end" gap={8}>
+          <Autocomplete
+            label="Can"
+            placeholder="User:orders-service"
+            size="sm"
+            data={users.map((user) => `User:${user.username}`)}
+            value={asked.who ?? ""}
+            onChange={(who) => set({ who })}
+          />
+          <Select
+            label="Do"
+            size="sm"
+            allowDeselect={false}
+            data={operationsOn(type).map((value) => ({ value, label: operationWords(value) }))}
+            value={asked.op ?? null}
+            onChange={(op) => op && set({ op })}
+          />
+          <Select
+            label="On"
+            size="sm"
+            allowDeselect={false}
+            data={RESOURCE_TYPES.map((value) => ({ value, label: operationWords(value) }))}
+            value={type}
+            onChange={(next) => next && set({ type: next, op: operationsOn(next)[0] })}
+          />
+          {type !== "CLUSTER" && (
+            <TextInput
+              label="Called"
+              placeholder="orders.created"
+              size="sm"
+              spellCheck={false}
+              value={asked.name ?? ""}
+              onChange={(event) => set({ name: event.currentTarget.value })}
+            />
+          )}
+          <TextInput
+            label="From address"
+            placeholder="any that no ACL names"
+            size="sm"
+            value={asked.host ?? ""}
+            onChange={(event) => set({ host: event.currentTarget.value })}
+          />
+          <Button type="submit" disabled={!asked.who?.trim() || (type !== "CLUSTER" && !asked.name?.trim())}>
+            Check
+          </Button>
+        </Group>
+      </form>
+      {!isWhole && (
+        <span className="ps-muted" style={{ fontSize: "0.8125rem" }}>
+          Which attempts were denied is not known here: brokers write them to their audit log, and Kafka&apos;s Admin
+          protocol does not give it out.
+        </span>
+      )}
+      {isWhole && query.isPending && <Lines rows={3} />}
+      {query.isError && <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />}
+      {query.data && isWhole && (
+        <Answer decision={query.data} canWrite={canWrite} onGrant={onGrant} onRemove={onRemove} />
+      )}
+    </Stack>
+  );
+}
+
+interface AnswerProps extends Pick<CheckViewProps, "canWrite" | "onGrant" | "onRemove"> {
+  decision: AccessDecision;
+}
+
+function Answer({ decision, canWrite, onGrant, onRemove }: AnswerProps) {
+  const { verdict, deciding, missing, reason, unknown_reason, other_hosts, acls } = decision;
+  const isDenied = reason === "deny-rule";
+  const titles = decision.templates.map((name) => templateOf(name)?.title ?? name);
+  return (
+    <Stack gap="sm">
+      <Notice tone={TONES[verdict]} title={verdict === "allowed" ? "Yes" : verdict === "denied" ? "No" : "Unknown"}>
+        {decision.text}
+        {unknown_reason && verdict === "unknown" && ` ${unknown_reason}`}
+      </Notice>
+      {deciding.length > 0 && (
+        <section>
+          <h2 style={HEADING}>{isDenied ? "ACLs that deny it" : "ACLs that allow it"}</h2>
+          <ul aria-label="Deciding ACLs" style={{ margin: 0, paddingInlineStart: 18, fontSize: "0.8125rem" }}>
+            {deciding.map((acl) => (
+              <li key={JSON.stringify(acl)}>{aclSentence(acl)}</li>
+            ))}
+          </ul>
+          {isDenied && canWrite && (
+            <Button mt={8} size="xs" color="red" variant="light" onClick={() => onRemove(deciding)}>
+              Plan to remove what denies it
+            </Button>
+          )}
+        </section>
+      )}
+      {missing.length > 0 && (
+        <section>
+          <h2 style={HEADING}>{isDenied ? "Missing too" : "Missing"}</h2>
+          <AclDiff bindings={missing} added />
+          {titles.length > 0 && (
+            <p className="ps-muted" style={{ margin: "4px 0", fontSize: "0.8125rem" }}>
+              Part of {titles.length === 1 ? "the template" : "the templates"}: {titles.join(", ")}.
+            </p>
+          )}
+          {canWrite && (
+            <Button mt={4} size="xs" variant="default" onClick={() => onGrant(missing)}>
+              Plan to allow it
+            </Button>
+          )}
+        </section>
+      )}
+      {other_hosts.length > 0 && (
+        <Notice tone="info">Another answer from {other_hosts.join(", ")}: ACLs name these hosts.</Notice>
+      )}
+      <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
+        {acls.as_of ? (
+          <>
+            By ACLs as of <RelTime at={acls.as_of} /> and the brokers&apos; settings now.
+          </>
+        ) : (
+          "By the brokers' settings now."
+        )}
+        {acls.stale_reason && ` The ACLs are as last read: ${acls.stale_reason}`}
+      </span>
+    </Stack>
+  );
+}

@@ -15,8 +15,9 @@ from controlplane.analytics.chunks import encoded
 from controlplane.analytics.judge import Judge, store
 from controlplane.analytics.models import CollectorState
 from controlplane.analytics.sampler import SampleLateError, Sampler
-from controlplane.analytics.slices import records
+from controlplane.analytics.slices import Sample, records
 from controlplane.analytics.telemetry import Publisher, TelemetryPublisher, ensure_topic
+from controlplane.analytics.throughput.store import note
 from controlplane.clusters.connections import (
     connection_spec,
     follow_removals,
@@ -121,6 +122,7 @@ def _sample_and_publish(
         # The topic may have been deleted under us, the password changed: start from nothing.
         _forget(cluster.id)
         raise
+    unmeasured = _measure(cluster.id, sample)
     try:
         verdicts = watch.judge.see(watch.spec, rows, began=began, before=before)
         store(cluster.id, sample, verdicts, timezone.now())
@@ -132,7 +134,17 @@ def _sample_and_publish(
         return len(rows), "The sample was taken; its groups could not be judged."
     if short and _complaints.may(f"collector-catch-up:{cluster.id}"):
         log.warning("collector of %s: %s", cluster.id, short)
-    return len(rows), short
+    return len(rows), short or unmeasured
+
+
+def _measure(cluster_id: str, sample: Sample) -> str:
+    """Why the throughput since the last step is not kept, if so; the sample counts all the same."""
+    try:
+        note(cluster_id, sample)
+    except _UNJUDGED:
+        log.exception("the throughput of %s was not measured", cluster_id)
+        return "The sample was taken; its throughput could not be measured."
+    return ""
 
 
 def _took_none(cluster_id: str, began: datetime, before: datetime | None) -> None:

@@ -9,6 +9,11 @@ from controlplane.analytics.rollup_models import (
     GoldGroupRollup,
     GoldTopicRollup,
 )
+from controlplane.analytics.throughput_models import (
+    ThroughputBlock,
+    ThroughputLayout,
+    ThroughputState,
+)
 from controlplane.common.ids import new_id
 from controlplane.common.models import Leased, Stateful
 from controlplane.operations.states import (
@@ -31,6 +36,9 @@ __all__ = [
     "GroupVerdict",
     "LagObjective",
     "RunCluster",
+    "ThroughputBlock",
+    "ThroughputLayout",
+    "ThroughputState",
 ]
 BY_SCHEDULE, BY_HAND = "schedule", "manual"
 TRIGGER_CHOICES = [(BY_SCHEDULE, BY_SCHEDULE), (BY_HAND, BY_HAND)]

@@ -25,6 +25,7 @@ from controlplane.analytics.models import (
     RunCluster,
 )
 from controlplane.analytics.schedule import TICK
+from controlplane.analytics.throughput.store import forget as forget_throughput
 from controlplane.audit.services import Actor, audit_record
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import Conflict, field_problem
@@ -191,6 +192,7 @@ def forget_old(conf: AnalyticsConf) -> int:
         gone += model.objects.filter(ts_ms__lt=before_ms).delete()[0]
     gone += _forget_rollups(_ms(now) - ROLLUP_KEEP_S * 1000)
     GroupVerdict.objects.filter(judged_at__lt=now - VERDICTS_KEPT).delete()
+    forget_throughput(_ms(now - VERDICTS_KEPT))
     AnalyticsRun.objects.filter(created_at__lt=now - RUNS_KEPT).exclude(
         state__in=ANALYTICS_RUN_ACTIVE_STATES
     ).delete()

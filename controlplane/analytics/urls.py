@@ -3,6 +3,7 @@ from django.urls import path
 from controlplane.analytics import api, rollup_api
 from controlplane.analytics.insights import api as insights
 from controlplane.analytics.insights import objective_api
+from controlplane.analytics.throughput import api as throughput
 
 urlpatterns = [
     path("clusters/<str:cluster_id>/analytics/lag", api.LagView.as_view()),
@@ -38,6 +39,8 @@ urlpatterns = [
     path("clusters/<str:cluster_id>/analytics/silent-producers", insights.SilentView.as_view()),
     path("clusters/<str:cluster_id>/analytics/change-impact", insights.ImpactView.as_view()),
     path("clusters/<str:cluster_id>/analytics/chart", insights.ChartView.as_view()),
+    path("clusters/<str:cluster_id>/analytics/throughput", throughput.ThroughputView.as_view()),
+    path("clusters/<str:cluster_id>/analytics/sparklines", throughput.SparklinesView.as_view()),
     path("analytics/usage", insights.TenantUsageView.as_view()),
     path("lag-objectives", objective_api.LagObjectivesView.as_view()),
     path("lag-objectives/<str:objective_id>", objective_api.LagObjectiveView.as_view()),

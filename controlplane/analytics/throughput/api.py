@@ -1,0 +1,75 @@
+"""`/clusters/{id}/analytics/throughput`, and the small pictures of a list's page."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.analytics.throughput import selectors, sparklines
+from controlplane.analytics.throughput.serializers import (
+    LISTS,
+    SparklineQuerySerializer,
+    SparklinesSerializer,
+    ThroughputQuerySerializer,
+    ThroughputSerializer,
+)
+from controlplane.clusters.selectors import seen_cluster
+from controlplane.common.grants import Area
+from controlplane.common.openapi import documented
+from controlplane.tenants.views import TenantView
+
+TAG = "analytics"
+NAME = OpenApiParameter(
+    "name", str, many=True, required=True, description="Of what a list shows; at most 100."
+)
+
+
+class ThroughputView(TenantView):
+    area = Area.OUTLINE
+
+    @documented(
+        "analytics_throughput",
+        answers={200: ThroughputSerializer},
+        parameters=[
+            OpenApiParameter("of", str, enum=list(selectors.SUBJECTS), description="cluster"),
+            OpenApiParameter("broker", int, description="One of them; without it all."),
+            OpenApiParameter("topic", str, description="With of=topic and of=partition."),
+            OpenApiParameter("group", str, description="With of=group; a series a topic."),
+            OpenApiParameter("range", str, enum=list(selectors.RANGES_S), description="1h"),
+            OpenApiParameter("points", int, description="At most; 10 to 1000, 240 by default."),
+        ],
+        tag=TAG,
+        summary="Records and bytes a second, in and out: the last hour live, then by rollups",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        seen_cluster(self.tenant, self.scope, cluster_id)
+        given = ThroughputQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        question = selectors.Question(**given.validated_data)
+        return Response(selectors.throughput(self.tenant, self.scope, cluster_id, question))
+
+
+class SparklinesView(TenantView):
+    area = Area.OUTLINE
+
+    @documented(
+        "analytics_sparklines",
+        answers={200: SparklinesSerializer},
+        parameters=[
+            OpenApiParameter("of", str, enum=list(LISTS), required=True),
+            NAME,
+        ],
+        tag=TAG,
+        summary="The last hour of what one page of a list shows, in records a second",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        seen_cluster(self.tenant, self.scope, cluster_id)
+        params = request.query_params
+        asked = {"name": params.getlist("name"), **({"of": params["of"]} if "of" in params else {})}
+        given = SparklineQuerySerializer(data=asked)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        return Response(
+            sparklines.sparklines(self.tenant, self.scope, cluster_id, values["of"], values["name"])
+        )

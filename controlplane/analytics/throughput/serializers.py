@@ -1,0 +1,116 @@
+"""Questions about throughput and the shapes of the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.analytics.serializers import AnyField
+from controlplane.analytics.throughput.drawing import MEASURES
+from controlplane.analytics.throughput.selectors import (
+    BROKER,
+    CLUSTER,
+    GROUP,
+    PARTITION,
+    RANGES_S,
+    SOURCES,
+    SUBJECTS,
+    TOPIC,
+)
+from controlplane.analytics.throughput.sparklines import NAMES_MAX
+from controlplane.common.serializers import Shape
+from spark_analytics.contracts.gold import GROUP_ROLLUP
+
+POINTS_DEFAULT = 240
+BROKER_MAX = 2**31 - 1
+TOPIC_CHARS = GROUP_ROLLUP.column("topic").length_max
+GROUP_CHARS = GROUP_ROLLUP.column("group").length_max
+LISTS = (TOPIC, GROUP, BROKER)
+_NAMED_BY = {TOPIC: "topic", PARTITION: "topic", GROUP: "group"}
+
+
+class ThroughputQuerySerializer(Shape):
+    of: Any = serializers.ChoiceField(SUBJECTS, default=CLUSTER)
+    range: Any = serializers.ChoiceField(list(RANGES_S), default="1h")
+    points = serializers.IntegerField(default=POINTS_DEFAULT, min_value=10, max_value=1000)
+    broker = serializers.IntegerField(required=False, min_value=0, max_value=BROKER_MAX)
+    topic = serializers.CharField(required=False, max_length=TOPIC_CHARS)
+    group = serializers.CharField(required=False, max_length=GROUP_CHARS)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        name = _NAMED_BY.get(attrs["of"])
+        if name is not None and name not in attrs:
+            raise serializers.ValidationError({name: f"of={attrs['of']} needs it"})
+        return attrs
+
+
+class SparklineQuerySerializer(Shape):
+    of: Any = serializers.ChoiceField(LISTS)
+    name = serializers.ListField(
+        child=serializers.CharField(max_length=GROUP_CHARS), min_length=1, max_length=NAMES_MAX
+    )
+
+
+def _numbers(help_text: str) -> serializers.ListField:
+    return serializers.ListField(child=serializers.FloatField(allow_null=True), help_text=help_text)
+
+
+def _series_shape() -> type[Shape]:
+    fields: dict[str, AnyField] = {
+        "broker": serializers.IntegerField(allow_null=True, help_text="As leader."),
+        "topic": serializers.CharField(allow_null=True),
+        "group": serializers.CharField(allow_null=True),
+        "partition": serializers.IntegerField(allow_null=True),
+        **{
+            f"{measure}_per_s": _numbers(
+                "Of each step, of what is known; null where nothing is."
+                + ("" if measure.endswith("in") else " By the commits of consumer groups.")
+            )
+            for measure in MEASURES
+        },
+        "known": _numbers("Of each step: the share of partitions, or of time, that is known."),
+    }
+    return type("ThroughputSeriesSerializer", (Shape,), fields)
+
+
+_STALE = "Newer numbers are due before this; later than that, what is shown is old."
+
+
+def _throughput_shape() -> type[Shape]:
+    # `from` cannot be written as an attribute.
+    fields: dict[str, AnyField] = {
+        "of": serializers.ChoiceField(SUBJECTS),
+        "range": serializers.ChoiceField(list(RANGES_S)),
+        "source": serializers.ChoiceField(SOURCES),
+        "as_of": serializers.DateTimeField(allow_null=True),
+        "stale_after": serializers.DateTimeField(allow_null=True, help_text=_STALE),
+        "from": serializers.DateTimeField(allow_null=True),
+        "to": serializers.DateTimeField(allow_null=True),
+        "step_s": serializers.IntegerField(),
+        "complete": serializers.BooleanField(help_text="No series was left out."),
+        "reason": serializers.CharField(allow_null=True, help_text="Why something is missing."),
+        "ts_ms": serializers.ListField(
+            child=serializers.IntegerField(), help_text="The beginnings of the steps."
+        ),
+        "series": _series_shape()(many=True, help_text="The busiest first, 50 at most."),
+    }
+    return type("ThroughputSerializer", (Shape,), fields)
+
+
+ThroughputSerializer = _throughput_shape()
+
+
+class SparklineSerializer(Shape):
+    name = serializers.CharField()
+    values = _numbers("Records a second of each step; null where it is not known.")
+    last = serializers.FloatField(allow_null=True, help_text="The newest that is known.")
+
+
+class SparklinesSerializer(Shape):
+    of = serializers.ChoiceField(LISTS)
+    as_of = serializers.DateTimeField(allow_null=True)
+    stale_after = serializers.DateTimeField(allow_null=True, help_text=_STALE)
+    step_s = serializers.IntegerField()
+    ts_ms = serializers.ListField(child=serializers.IntegerField())
+    rows = SparklineSerializer(many=True, help_text="Of the names that are seen.")

@@ -14,6 +14,7 @@ import {
   alertSearch,
   analyticsSearch,
   auditSearch,
+  clusterSearch,
   destinationSearch,
   groupSearch,
   insightsSearch,
@@ -84,6 +85,7 @@ const credentialsRoute = createRoute({
 const clusterRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/clusters/$clusterId",
+  validateSearch: clusterSearch,
   component: lazyRouteComponent(() => import("@/features/clusters/cluster-page"), "ClusterPage"),
 });
 const topicsRoute = createRoute({

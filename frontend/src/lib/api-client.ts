@@ -115,10 +115,13 @@ type PostOptions<A extends AddressOf<"post">> = Blanks<BlanksOf<"post", A>> &
   Pick<Options, "idempotencyKey" | "ifMatch"> &
   (BodyOf<A> extends undefined ? { body?: never } : { body: BodyOf<A> });
 
-/** What follows an address: nothing for what is not given. */
+/** What follows an address: nothing for what is not given, a list's name once for each. */
 function asked(query: unknown): string {
   const given = Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const pairs = given.flatMap(([name, value]) =>
+    (Array.isArray(value) ? (value as unknown[]) : [value]).map((one) => [name, String(one)]),
+  );
+  const text = new URLSearchParams(pairs).toString();
   return text && `?${text}`;
 }
 

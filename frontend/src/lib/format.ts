@@ -122,6 +122,17 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatInteger(count)} ${count === 1 ? one : many}`;
 }
 
+/** 0.25 → "0.25/s"; three digits of what is small, whole records from a hundred on. */
+export function formatRecordRate(value: Maybe): string {
+  if (missing(value)) return NONE;
+  if (value === 0) return "0/s";
+  if (value < 0.01) return "< 0.01/s";
+  if (value < 100) return `${Number(value.toPrecision(3))}/s`;
+  return `${value < 10_000 ? formatInteger(value) : formatCompact(value)}/s`;
+}
+
+export const formatByteRate = (value: Maybe): string => (missing(value) ? NONE : `${formatBytes(value)}/s`);
+
 function trim(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toFixed(digits).replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : digits === 0 ? zeros : ""));

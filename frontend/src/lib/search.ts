@@ -194,6 +194,11 @@ export const CHART_RANGES = {
 } as const;
 export type ChartRange = keyof typeof CHART_RANGES;
 
+const chartRange = (value: unknown) => oneOf(value, Object.keys(CHART_RANGES) as ChartRange[]);
+
+/** A cluster, or a broker: how far back its charts reach. */
+export const clusterSearch = (raw: { range?: ChartRange } & SearchSchemaInput) => ({ range: chartRange(raw.range) });
+
 /** How far back usage is summed up, days; 31 at most. */
 export const USAGE_DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;
 export type UsageSpan = keyof typeof USAGE_DAYS;
@@ -223,9 +228,11 @@ export const topicSearch = (
     span?: Span;
     keep?: number;
     also?: number;
+    range?: ChartRange;
   } & SearchSchemaInput,
 ) => ({
   ...tabs(TOPIC_TABS)(raw),
+  range: chartRange(raw.range),
   span: spanOf(raw.span),
   keep: positive(raw.keep),
   also: positive(raw.also),
@@ -244,7 +251,7 @@ export const groupSearch = (
 ) => ({
   ...tabs(GROUP_TABS)(raw),
   span: spanOf(raw.span),
-  range: oneOf(raw.range, Object.keys(CHART_RANGES) as ChartRange[]),
+  range: chartRange(raw.range),
 });
 
 /** Lag objectives: the cluster whose groups are looked at. */

@@ -1,5 +1,5 @@
 /** Where the ticks of a chart's upright axis stand: at whole minutes and whole KiB, and none half a step above. */
-import { formatBytes, formatDuration } from "./format";
+import { formatByteRate, formatBytes, formatDuration } from "./format";
 
 const STEPS_S = [1, 5, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
 /** Of steps that an axis may have. */
@@ -15,11 +15,13 @@ export function ticks(
   series: readonly Drawn[],
 ): { interval: number; max: number } | Record<string, never> {
   const top = Math.max(0, ...series.flatMap((item) => item.points.map(([, value]) => value ?? 0)));
-  const interval = format === formatDuration ? durationStep(top) : format === formatBytes ? byteStep(top) : null;
+  const interval = format === formatDuration ? durationStep(top) : isBytes(format) ? byteStep(top) : null;
   if (interval === null) return {};
   // The axis ends at a tick: a label of its own for the highest value would stand between two.
   return { interval, max: Math.max(1, Math.ceil(top / interval)) * interval };
 }
+
+const isBytes = (format: unknown): boolean => format === formatBytes || format === formatByteRate;
 
 const durationStep = (top: number): number =>
   STEPS_S.find((step) => top / step <= TICKS_MAX) ?? Math.ceil(top / TICKS_MAX / 86_400) * 86_400;

@@ -7,12 +7,16 @@ import { fireEvent, render, screen, within } from "@testing-library/react";
 import { createAppRouter } from "@/app/router";
 import { type Answers, ok, serve } from "./server";
 import { cluster, listed, session } from "./samples";
+import { sparklines, throughput } from "./samples-throughput";
 
 const DEFAULTS: Answers = {
   "GET /console/api/session": session(),
   "GET /console/api/pages/overview": {
     parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) },
   },
+  // Pages of the cluster c1 show them; a test that is about them gives its own.
+  "GET /api/v1/clusters/c1/analytics/throughput": throughput(),
+  "GET /api/v1/clusters/c1/analytics/sparklines": sparklines(),
   // The navigation counts them on every page.
   "GET /api/v1/alerts": listed([]),
 };

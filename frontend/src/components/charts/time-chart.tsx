@@ -1,6 +1,7 @@
 import { Skeleton, useComputedColorScheme } from "@mantine/core";
 import { lazy, Suspense, useMemo } from "react";
 import { formatCompact } from "@/lib/format";
+import { colorsOf } from "@/lib/series-colors";
 import { ticks } from "@/lib/ticks";
 
 const EChart = lazy(() => import("./echart"));
@@ -40,9 +41,13 @@ export function TimeChart({
     const dark = scheme === "dark";
     const ink = dark ? "#97a4b3" : "#5a6673";
     const line = dark ? "#26303b" : "#e3e8ed";
+    const palette = dark ? DARK : LIGHT;
+    const colors = colorsOf(
+      series.map((item) => item.name),
+      palette.length,
+    );
     return {
       animation: false,
-      color: dark ? DARK : LIGHT,
       textStyle: { fontFamily: "'Inter Variable', system-ui, sans-serif" },
       grid: { left: 8, right: 16, top: series.length > 1 ? 34 : 14, bottom: 4, containLabel: true },
       legend:
@@ -81,12 +86,12 @@ export function TimeChart({
         axisLabel: { color: ink, fontSize: 11, formatter: (value: number) => format(value) },
         splitLine: { lineStyle: { color: line } },
       },
-      series: series.map((item) => ({
+      series: series.map((item, place) => ({
         name: item.name,
         type: "line",
+        color: palette[colors[place] ?? 0],
         data: item.points,
-        showSymbol: item.points.length < 3,
-        symbolSize: 5,
+        ...dots(item.points),
         connectNulls: false,
         lineStyle: { width: 1.8 },
         areaStyle: area && series.length === 1 ? { opacity: 0.12 } : undefined,
@@ -98,4 +103,16 @@ export function TimeChart({
       <EChart option={option} height={height} label={label} />
     </Suspense>
   );
+}
+
+/** A point between two gaps is no line: it is shown as a dot, and the others are not. */
+function dots(points: Series["points"]) {
+  if (points.length < 3) return { showSymbol: true, symbolSize: 5 };
+  const known = (at: number) => (points[at]?.[1] ?? null) !== null;
+  const lone = new Set(points.flatMap((_, at) => (known(at) && !known(at - 1) && !known(at + 1) ? [at] : [])));
+  if (lone.size === 0) return { showSymbol: false };
+  return {
+    showSymbol: true,
+    symbolSize: (_: unknown, { dataIndex }: { dataIndex: number }) => (lone.has(dataIndex) ? 5 : 0),
+  };
 }

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
 import { Metered } from "@/components/metered";
@@ -19,6 +19,7 @@ import { RelTime } from "@/components/rel-time";
 import { Assignment } from "@/components/replicas";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { PhaseStatus, Status } from "@/components/status";
+import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
@@ -226,6 +227,8 @@ export function ClusterPage() {
   const parts = query.data?.parts;
   const cluster = parts?.cluster.data;
   const known = useCluster(clusterId);
+  const { range } = useSearch({ from: "/app/clusters/$clusterId" });
+  const navigate = useNavigate({ from: "/clusters/$clusterId" });
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
@@ -252,6 +255,12 @@ export function ClusterPage() {
             {(found) => <BrokerTable cluster={found} loads={parts?.loads.data ?? []} />}
           </PartView>
         </Card>
+        <ThroughputCard
+          clusterId={clusterId}
+          subject={{ of: "cluster" }}
+          range={range}
+          onRange={(chosen) => void navigate({ search: { range: chosen }, replace: true })}
+        />
         {parts?.reassignments.data && parts.reassignments.data.total > 0 && (
           <Card title={`Partitions on the move: ${formatInteger(parts.reassignments.data.total)}`}>
             <Moves rows={parts.reassignments.data.rows} />

@@ -15,6 +15,7 @@ import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
+import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/types";
@@ -212,11 +213,20 @@ export function TopicPage() {
           </Notice>
         )}
         {topic ? <Stats items={figures(topic, held)} /> : query.isPending && <StatsSkeleton />}
+        <ThroughputCard
+          clusterId={clusterId}
+          subject={{ of: "topic", topic: name }}
+          range={search.range}
+          onRange={(range) => void navigate({ search: (old) => ({ ...old, range }), replace: true })}
+        />
         <Tabs
           value={search.tab ?? "partitions"}
           onChange={(tab) =>
             void navigate({
-              search: { tab: TOPIC_TABS.find((item) => item === tab && item !== "partitions") },
+              search: ({ range }) => ({
+                range,
+                tab: TOPIC_TABS.find((item) => item === tab && item !== "partitions"),
+              }),
               replace: true,
             })
           }

@@ -1,0 +1,124 @@
+import { SegmentedControl } from "@mantine/core";
+import { formatByteRate, formatRecordRate } from "@/lib/format";
+import { isRefusal } from "@/lib/problem";
+import { formatShare } from "@/lib/readings";
+import type { ChartRange } from "@/lib/search";
+import {
+  knownShare,
+  lineEach,
+  linesOf,
+  rangeOf,
+  rangesOf,
+  type Subject,
+  type Throughput,
+  useThroughput,
+} from "@/lib/throughput";
+import { AsOf } from "./as-of";
+import { Card, Lines } from "./card";
+import { type Series, TimeChart } from "./charts/time-chart";
+import { Empty } from "./empty";
+import { ProblemPanel } from "./problem-panel";
+
+interface ThroughputCardProps {
+  clusterId: string;
+  subject: Subject;
+  title?: string;
+  /** What the address says. */
+  range: ChartRange | undefined;
+  onRange: (range: ChartRange) => void;
+}
+
+const SOURCES = { samples: "by samples", hours: "by hours", days: "by days" } as const;
+
+/** What went in and out a second: the last hour live, longer ranges from what Spark rolled up. */
+export function ThroughputCard({ clusterId, subject, title = "Throughput", range, onRange }: ThroughputCardProps) {
+  const shown = rangeOf(subject.of, range);
+  const query = useThroughput(clusterId, subject, shown);
+  const found = query.data;
+  // Totals of a cluster are not for who sees a part of it: a card that can only be refused is none.
+  if (!found && isRefusal(query)) return null;
+  const ranges = rangesOf(subject.of);
+  return (
+    <Card
+      title={title}
+      aside={
+        <>
+          <span style={{ fontSize: "0.75rem" }}>
+            <AsOf at={found?.as_of} staleAfter={found?.stale_after} />
+          </span>
+          {ranges.length > 1 && (
+            <SegmentedControl
+              size="xs"
+              aria-label={`Time range of ${title.toLowerCase()}`}
+              data={ranges}
+              value={shown}
+              onChange={(value) => onRange(value as ChartRange)}
+            />
+          )}
+        </>
+      }
+    >
+      {query.isPending && <Lines rows={6} />}
+      {!query.isPending && !found && (
+        <div className="ps-card-body">
+          <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />
+        </div>
+      )}
+      {found && <Figures found={found} subject={subject} />}
+      {found && <Footing found={found} failed={query.isError} />}
+    </Card>
+  );
+}
+
+function Figures({ found, subject }: { found: Throughput; subject: Subject }) {
+  const records = figureOf(found, subject, "records");
+  const bytes = figureOf(found, subject, "bytes");
+  if (records.length === 0 && bytes.length === 0)
+    return (
+      <Empty title={found.as_of === null ? "Not measured yet" : "Nothing is known in this range"}>
+        {found.source === "samples"
+          ? "A rate is known from the second sample on, within a minute of the first."
+          : "Hours are rolled up after they have ended, days after midnight (UTC)."}
+      </Empty>
+    );
+  const from = found.ts_ms[0];
+  const to = found.to === null ? undefined : Date.parse(found.to);
+  return (
+    <div className="ps-card-body ps-cols-1-1">
+      <figure style={{ margin: 0, minWidth: 0 }}>
+        <figcaption className="ps-caption">Records a second</figcaption>
+        <TimeChart series={records} label="Records a second over time" format={formatRecordRate} from={from} to={to} />
+      </figure>
+      <figure style={{ margin: 0, minWidth: 0 }}>
+        <figcaption className="ps-caption">Bytes a second</figcaption>
+        <TimeChart series={bytes} label="Bytes a second over time" format={formatByteRate} from={from} to={to} />
+      </figure>
+    </div>
+  );
+}
+
+/** One subject has a line for what is written and one for what is read; several have a line each. */
+function figureOf(found: Throughput, subject: Subject, unit: "records" | "bytes"): Series[] {
+  const isOne = subject.of === "cluster" || subject.of === "topic" || (subject.of === "broker" && "broker" in subject);
+  if (!isOne) return lineEach(found, subject.of === "group" ? `${unit}_out_per_s` : `${unit}_in_per_s`);
+  return linesOf(found, [
+    { name: "written", measure: `${unit}_in_per_s` },
+    { name: "read by groups", measure: `${unit}_out_per_s` },
+  ]);
+}
+
+function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
+  const known = knownShare(found);
+  return (
+    <div className="ps-legend" style={{ flexWrap: "wrap" }}>
+      {failed && <span className="ps-warn">could not be read again ·</span>}
+      <span>
+        {SOURCES[found.source]}, a point each {found.step_s < 3600 ? `${found.step_s} s` : `${found.step_s / 3600} h`}
+      </span>
+      {known !== null && known < 0.995 && <span className="ps-warn">· at least: {formatShare(known)} is known</span>}
+      {found.reason && <span className="ps-warn">· {found.reason}</span>}
+      {!found.complete && !found.reason && <span className="ps-warn">· the busiest are shown</span>}
+      <span>· reads are what consumer groups commit</span>
+    </div>
+  );
+}

@@ -273,6 +273,9 @@ SPECTACULAR_SETTINGS = {
         "AlertMatchEnum": "controlplane.alerts.models.MATCH_CHOICES",
         "AlertResourceEnum": "controlplane.alerts.serializers.NAMED_RESOURCES",
         "MatchEnum": "controlplane.tenants.serializers.MATCHES",
+        "GroupSeverityEnum": "controlplane.groups.serializers.SEVERITY_CHOICES",
+        "LagPointStatusEnum": "controlplane.groups.serializers.STATUS_CHOICES",
+        "GroupExpiryStatusEnum": "controlplane.groups.serializers.RISK_CHOICES",
         "LiveTopicEnum": "console.event_shapes.TOPIC_CHOICES",
     },
 }

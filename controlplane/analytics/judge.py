@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.db import transaction
 from controlplane.analytics.models import GroupVerdict
 from controlplane.analytics.slices import Sample, number
 from controlplane.analytics.telemetry import records_since
+from controlplane.analytics.verdicts.by_partition import kept_facts
 from controlplane.analytics.verdicts.evaluator import Evaluator
 from controlplane.analytics.verdicts.groups import Verdict
 from controlplane.analytics.verdicts.intake import is_sound
@@ -22,13 +23,19 @@ from controlplane.analytics.verdicts.loss import Removal, loss_interval_ms
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
 from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.statuses import rank
 
 CATCH_UP_S = 4.0
 """How long telemetry of samples that others took is waited for; without it trends begin later."""
 REASON_MAX = 200
 """Characters of why it could not be read."""
 ROWS_AT_ONCE = 500
-_NOT_STORED = {"ingest_bytes_per_s", "reasons"}
+PARTITIONS_KEPT_MAX = 20_000
+"""Partitions of groups, of one cluster, whose own facts are stored: of the groups that do worst.
+They are some 90 bytes a partition, and written anew with each sample.
+"""
+_NOT_STORED = {"ingest_bytes_per_s", "reasons", "by_partition"}
+_STORED = [one.name for one in fields(Verdict) if one.name not in _NOT_STORED]
 
 
 @dataclass(slots=True)
@@ -91,7 +98,11 @@ class Judge:
 
 def store(cluster_id: str, sample: Sample, verdicts: Sequence[Verdict], now: datetime) -> None:
     """Replace what stands there of the cluster, in one transaction."""
-    rows = [_row(cluster_id, sample, verdict, now) for verdict in verdicts]
+    told = _told(verdicts)
+    rows = [
+        _row(cluster_id, sample, verdict, now, kept_facts(verdict) if at in told else None)
+        for at, verdict in enumerate(verdicts)
+    ]
     names = [one.name for one in GroupVerdict._meta.concrete_fields if not one.primary_key]
     key = ["cluster_id", "group", "topic"]
     with transaction.atomic():
@@ -109,7 +120,28 @@ def _key(record: Mapping[str, Any]) -> tuple[str, str, str]:
     return record["kind"], record["topic"], record.get("group") or ""
 
 
-def _row(cluster_id: str, sample: Sample, verdict: Verdict, now: datetime) -> GroupVerdict:
+def _told(verdicts: Sequence[Verdict]) -> set[int]:
+    """Indexes of those whose partitions are stored, the worst first while there is room."""
+
+    def harm(at: int) -> tuple[int, int, int]:
+        verdict = verdicts[at]
+        return -rank(verdict.risk), -rank(verdict.status), -(verdict.lag_records or 0)
+
+    found, left = set(), PARTITIONS_KEPT_MAX
+    for at in sorted(range(len(verdicts)), key=harm):
+        if verdicts[at].partitions <= left:
+            found.add(at)
+            left -= verdicts[at].partitions
+    return found
+
+
+def _row(
+    cluster_id: str,
+    sample: Sample,
+    verdict: Verdict,
+    now: datetime,
+    by_partition: dict[str, list[float | None]] | None,
+) -> GroupVerdict:
     configs = sample.configs.get(verdict.topic, ())
     removal = Removal(
         segment_ms=number(configs, "segment.ms"),
@@ -117,12 +149,13 @@ def _row(cluster_id: str, sample: Sample, verdict: Verdict, now: datetime) -> Gr
         check_interval_ms=sample.retention_check_ms,
     )
     from_ms, until_ms = loss_interval_ms(verdict, removal)
-    shown = {name: value for name, value in asdict(verdict).items() if name not in _NOT_STORED}
+    shown = {name: getattr(verdict, name) for name in _STORED}
     return GroupVerdict(
         cluster_id=cluster_id,
         judged_at=now,
         reasons=",".join(verdict.reasons),
         loss_from_ms=from_ms,
         loss_until_ms=until_ms,
+        by_partition=by_partition,
         **shown,
     )

@@ -264,6 +264,8 @@ class GroupVerdict(models.Model):
     # Between which instants the first unread record is lost; unknown, or no loss foreseen: null.
     loss_from_ms = models.BigIntegerField(null=True)
     loss_until_ms = models.BigIntegerField(null=True)
+    # By name of the fact, a list by partition number (`verdicts.by_partition`); null: not kept.
+    by_partition = models.JSONField(null=True)
 
     class Meta:
         constraints = [

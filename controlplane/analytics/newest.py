@@ -55,8 +55,11 @@ VerdictRow = TypeVar("VerdictRow", bound=Verdict)
 
 
 def group_verdicts(cluster_ids: Iterable[str]) -> QuerySet[GroupVerdict]:
-    """How the groups of these clusters did by the newest sample of each."""
-    return GroupVerdict.objects.filter(cluster_id__in=list(cluster_ids))
+    """How the groups of these clusters did by the newest sample of each; `by_partition` is the
+    longest part of a row, and left out until somebody asks for it.
+    """
+    rows = GroupVerdict.objects.filter(cluster_id__in=list(cluster_ids))
+    return rows.defer("by_partition")
 
 
 def newest_lags(

@@ -82,7 +82,7 @@ def lag_series(
     if topic is not None:
         rows, live = rows.filter(topic=topic), live.filter(topic=topic)
     if latest:
-        gold = [] if newest is None else _newest_of_each(rows, newest.ts_ms, ("group", "topic"))
+        gold = [] if newest is None else newest_of_each(rows, newest.ts_ms, ("group", "topic"))
         found = newest_lags(gold, live)
     elif newest is None:
         found = []
@@ -117,8 +117,8 @@ def retention_table(
     held: dict[str, GoldTopicRetention] = {}
     gold: list[GoldGroupExpiry] = []
     if newest is not None:
-        gold = _newest_of_each(expiries, newest.ts_ms, ("topic", "group"))
-        held = {row.topic: row for row in _newest_of_each(rows, newest.ts_ms, ("topic",))}
+        gold = newest_of_each(expiries, newest.ts_ms, ("topic", "group"))
+        held = {row.topic: row for row in newest_of_each(rows, newest.ts_ms, ("topic",))}
     for expiry in newest_expiries(gold, live):
         if sees(group=expiry.group):
             groups.setdefault(expiry.topic, []).append(expiry_dict(expiry))
@@ -155,7 +155,7 @@ def expiry_of_group(
     wanted = {"group": group} if topic is None else {"group": group, "topic": topic}
     newest = GoldTopicRetention.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
     expiries = GoldGroupExpiry.objects.filter(cluster_id=cluster_id, **wanted)
-    gold = _newest_of_each(expiries, newest.ts_ms, ("topic", "group")) if newest else []
+    gold = newest_of_each(expiries, newest.ts_ms, ("topic", "group")) if newest else []
     live = group_verdicts([cluster_id]).filter(**wanted)
     rows = [row for row in newest_expiries(gold, live) if sees(topic=row.topic, group=row.group)]
     times = [row.sampled_ms if isinstance(row, GroupVerdict) else row.ts_ms for row in rows]
@@ -402,7 +402,7 @@ def _answer(
     }
 
 
-def _newest_of_each(rows: QuerySet[Any], newest_ms: int, key: tuple[str, ...]) -> list[Any]:
+def newest_of_each(rows: QuerySet[Any], newest_ms: int, key: tuple[str, ...]) -> list[Any]:
     """The last row of each key among those that are still present."""
     recent = rows.filter(ts_ms__gt=newest_ms - PRESENT_WITHIN_S * 1000)
     last: dict[tuple[str, ...], Any] = {}

@@ -28,7 +28,9 @@ class GroupsView(TenantView):
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         reader = reader_of(cluster, self.scope)
-        return Response(observed_list(request, reader, GROUPS, selectors.group_row))
+        page = observed_list(request, reader, GROUPS, selectors.group_row)
+        selectors.with_diagnosis(reader, page["data"])
+        return Response(page)
 
 
 class GroupView(TenantView):

@@ -5,7 +5,7 @@ without a `Reader`, and the names are cut by the database, before anything is co
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,10 +128,24 @@ def group_part(
         }
         for member in detail["members"]
     ]
-    known = [lag for lag in lags if lag is not None]
-    lag = sum(known) if lags and len(known) == len(lags) else None
-    topics = [name for name in row["topics"] if reader.sees_topic(name)]
-    return {**row, "topics": topics, "lag": lag}, {"members": members, "offsets": offsets}
+    unstarted = [
+        None if start is None or end is None else end - start
+        for _, _, committed, start, end, _ in offsets
+        if committed is None
+    ]
+    cut = {
+        "topics": [name for name in row["topics"] if reader.sees_topic(name)],
+        "lag": _sum(lags) if lags else None,
+        "uncommitted_partitions": len(unstarted),
+        "uncommitted_records": _sum(unstarted),
+    }
+    return {**row, **cut}, {"members": members, "offsets": offsets}
+
+
+def _sum(values: Collection[int | None]) -> int | None:
+    """Null when a part of it is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 @dataclass(slots=True)

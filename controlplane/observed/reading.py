@@ -357,9 +357,9 @@ class SectionReader:
     def _read_groups(self) -> Found:
         described, committed, missing = self._groups
         bounds, gaps = self._bounds
-        existing = _partitions(self.topics)
+        partitions = _partitions(self.topics)
         contents = {
-            name: rows.group_content(group, committed.get(name, {}), bounds, existing)
+            name: rows.group_content(group, committed.get(name, {}), bounds, partitions)
             for name, group in described.items()
             if group.state != DEAD or committed.get(name)
         }
@@ -373,17 +373,17 @@ class SectionReader:
         """
         described = self.gateway.describe_groups(names)
         committed = self.gateway.group_offsets(names)
-        used = {tp for found in committed.values() for tp in found} | {
-            tp
+        used = {tp.topic for found in committed.values() for tp in found} | {
+            tp.topic
             for group in described.values()
             for member in group.members
             for tp in member.partitions
         }
-        topics = self.gateway.describe_topics(sorted({tp.topic for tp in used}))
-        bounds = self._reader.log_bounds(topics.values(), used).known
-        existing = _partitions(topics.values())
+        topics = self.gateway.describe_topics(sorted(used))
+        bounds = self._reader.log_bounds(topics.values()).known
+        partitions = _partitions(topics.values())
         return {
-            name: rows.group_content(group, committed.get(name, {}), bounds, existing)
+            name: rows.group_content(group, committed.get(name, {}), bounds, partitions)
             for name, group in described.items()
             if group.state != DEAD or committed.get(name)
         }
@@ -409,5 +409,5 @@ def _gaps(gaps: Sequence[Gap]) -> str:
     return said(*(gap.reason for gap in gaps))
 
 
-def _partitions(topics: Iterable[TopicDescription]) -> set[TP]:
-    return {TP(topic.name, part.partition) for topic in topics for part in topic.partitions}
+def _partitions(topics: Iterable[TopicDescription]) -> dict[str, list[int]]:
+    return {topic.name: [part.partition for part in topic.partitions] for topic in topics}

@@ -240,21 +240,32 @@ def group_content(
     described: GroupDescription,
     committed: Mapping[TP, CommittedOffset],
     bounds: Mapping[TP, tuple[int, int]],
-    existing: Collection[TP],
+    partitions: Mapping[str, Collection[int]],
 ) -> Content:
     """`detail.offsets`: [topic, partition, committed, start, end, metadata], null: not known.
 
-    `bounds` are (log start, log end) of partitions that gave them. The lag is null while the end
-    of an `existing` partition is not known; a commit in a deleted topic is no part of it.
+    `bounds` are (log start, log end) of partitions that gave them, `partitions` those that every
+    topic has. All partitions of a topic that the group uses are there, also those in which it has
+    no commit. The lag is of the commits, and null while the end of a partition that is there is not
+    known; a commit in a deleted topic is no part of it.
     """
     assigned = {tp for member in described.members for tp in member.partitions}
+    used = {*committed, *assigned}
+    there = {
+        TP(topic, number)
+        for topic in {tp.topic for tp in used}
+        for number in partitions.get(topic, ())
+    }
     offsets = []
     lags: list[int | None] = []
-    for tp in sorted({*committed, *assigned}):
+    unstarted: list[int | None] = []
+    for tp in sorted(used | there):
         start, end = bounds.get(tp, (None, None))
         at = committed.get(tp)
-        if at is not None and (end is not None or tp in existing):
+        if at is not None and (end is not None or tp in there):
             lags.append(None if end is None else max(end - at.offset, 0))
+        if at is None and tp in there:
+            unstarted.append(None if start is None or end is None else end - start)
         offsets.append(
             [
                 tp.topic,
@@ -273,6 +284,8 @@ def group_content(
             "members": len(described.members),
             "coordinator": described.coordinator,
             "lag": _total(lags) if lags else None,
+            "uncommitted_partitions": len(unstarted),
+            "uncommitted_records": _total(unstarted),
             "topics": sorted({tp.topic for tp in committed}),
         },
         {
@@ -290,21 +303,6 @@ def group_content(
             "offsets": offsets,
         },
     )
-
-
-def offset_rows(detail: Row) -> list[Row]:
-    return [
-        {
-            "topic": topic,
-            "partition": partition,
-            "committed": committed,
-            "log_start": start,
-            "log_end": end,
-            "lag": None if committed is None or end is None else max(end - committed, 0),
-            "metadata": metadata,
-        }
-        for topic, partition, committed, start, end, metadata in detail["offsets"]
-    ]
 
 
 # -- users and ACLs -------------------------------------------------------------------------

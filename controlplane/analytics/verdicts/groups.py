@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,8 @@ class Verdict:
     first_loss_in_s: float | None
     expiry_method: Method | None
     ingest_bytes_per_s: float | None
+    by_partition: Partitions | None = field(default=None, repr=False, compare=False)
+    """What it was judged by; arrays by partition number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,7 @@ def _verdict(row: Judged, status: Status, risks: list[Risk]) -> Verdict:
         first_loss_in_s=None if first is None else _number(loss[first]),
         expiry_method=_expiry_method(found),
         ingest_bytes_per_s=ingest,
+        by_partition=found,
     )
 
 

@@ -135,6 +135,19 @@ export const topic = over<TopicDetail>({
   drift: [],
   lease: null,
 });
+export const diagnosis = over<GroupRow["diagnosis"]>({
+  cause: "too_few_members",
+  severity: "warning",
+  status: "FALLING_BEHIND",
+  risk: "WATCH",
+  topic: "sales",
+  partitions: [],
+  text: "Consumes 14/s of 42/s produced on sales, all partitions alike, 1 member for 6 partitions.",
+  next_step: "Add members: up to 6 can share the 6 partitions.",
+  unknown: [],
+  as_of: AT,
+  is_stale: false,
+});
 export const groupRow = over<GroupRow>({
   as_of: AT,
   stale_reason: null,
@@ -144,6 +157,10 @@ export const groupRow = over<GroupRow>({
   members: 2,
   coordinator: 1,
   lag: 40,
+  uncommitted_partitions: 0,
+  uncommitted_records: 0,
+  unread_at_most: 40,
+  diagnosis: diagnosis(),
   topics: ["sales"],
 });
 export const groupOffset = over<GroupOffset>({
@@ -153,7 +170,20 @@ export const groupOffset = over<GroupOffset>({
   log_start: 0,
   log_end: 100,
   lag: 40,
+  unread_at_least: 40,
+  unread_at_most: 40,
   metadata: "",
+  owner: null,
+  sampled_at: null,
+  lag_s: null,
+  lag_s_at_least: null,
+  produce_records_per_s: null,
+  consume_records_per_s: null,
+  eta_s: null,
+  stuck_s: null,
+  expires_in_s: null,
+  first_loss_in_s: null,
+  lost_records: null,
 });
 export const group = over<GroupDetail>({
   as_of: AT,
@@ -163,6 +193,10 @@ export const group = over<GroupDetail>({
   protocol_type: "consumer",
   coordinator: 1,
   lag: 40,
+  uncommitted_partitions: 0,
+  uncommitted_records: 0,
+  unread_at_most: 40,
+  diagnosis: diagnosis(),
   topics: ["sales"],
   members: [],
   offsets: [groupOffset()],

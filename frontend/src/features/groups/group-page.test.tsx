@@ -1,8 +1,18 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { openPage, press, rowsOf } from "@/testing/app";
+import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { collector, expiry, group, groupOffset, lagPoint, plan, retention, session } from "@/testing/samples";
+import {
+  collector,
+  diagnosis,
+  expiry,
+  group,
+  groupOffset,
+  lagPoint,
+  plan,
+  retention,
+  session,
+} from "@/testing/samples";
 import { type Answers, ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups/readers";
@@ -25,17 +35,68 @@ describePageStates({
   title: "readers",
   parts: parts(),
   part: "group",
-  shows: "Committed",
+  shows: "Consumes 14/s of 42/s produced on sales, all partitions alike, 1 member for 6 partitions.",
   more: HISTORY,
 });
 
 describe("one group", () => {
   it("shows its place in every partition", async () => {
-    await open(parts(group({ offsets: [groupOffset(), groupOffset({ partition: 1, committed: null, lag: null })] })));
+    const uncommitted = { committed: null, lag: null, unread_at_least: 0, unread_at_most: 100 };
+    await open(
+      parts(
+        group({
+          offsets: [groupOffset(), groupOffset({ partition: 1, ...uncommitted })],
+          uncommitted_partitions: 1,
+          uncommitted_records: 100,
+        }),
+      ),
+    );
     expect(await rowsOf("Offsets")).toEqual([
-      ["sales-0", "60", "0", "100", "40"],
-      ["sales-1", "none", "0", "100", "–"],
+      ["sales-0", "60", "100", "40", "–", "–", "–", "–"],
+      ["sales-1", "none", "100", "0 to 100", "–", "–", "–", "–"],
     ]);
+    expect(figure("Lag now")).toBe("40+ up to 100 in 1 partition without a commit");
+  });
+
+  it("shows who has a partition, how fast it is read and when that is done", async () => {
+    const owner = { member_id: "m-1", client_id: "app-1", host: "/10.0.0.7" };
+    const paced = { owner, produce_records_per_s: 14.2, consume_records_per_s: 20, sampled_at: AT };
+    await open(
+      parts(
+        group({
+          members: [{ ...member, partitions: [] }],
+          offsets: [
+            groupOffset({ ...paced, lag_s: 12, eta_s: 90 }),
+            groupOffset({ ...paced, partition: 1, consume_records_per_s: 0, lag_s_at_least: 3600, stuck_s: 600 }),
+            groupOffset({ ...paced, partition: 2, lag: 0, owner: null }),
+          ],
+        }),
+      ),
+    );
+    expect(await rowsOf("Offsets")).toEqual([
+      ["sales-0", "app-1 10.0.0.7", "60", "100", "40", "12s", "14/s", "20/s", "1m 30s"],
+      ["sales-1", "app-1 10.0.0.7", "60", "100", "40", "≥ 1h", "14/s", "0/s", "not at this pace"],
+      ["sales-2", "nobody", "60", "100", "0", "–", "14/s", "20/s", "caught up"],
+    ]);
+    expect(screen.getByTitle("The committed offset has stood still for 10m.").textContent).toBe("≥ 1h");
+  });
+
+  it("says why it is where it is, what to do and what is not known, and calls old numbers old", async () => {
+    const unknown = ["When its unread records expire is not known."];
+    await open(parts(group({ diagnosis: diagnosis({ severity: "danger", unknown, is_stale: true }) })));
+    const said = (await screen.findByText(/^Consumes 14\/s of 42\/s produced/)).closest(".ps-notice");
+    expect(said?.getAttribute("data-tone")).toBe("bad");
+    expect(said?.textContent).toContain("Add members: up to 6 can share the 6 partitions.");
+    expect(said?.textContent).toContain("When its unread records expire is not known.");
+    expect(said?.textContent).toContain("stale: as of");
+  });
+
+  it("says that nothing was measured yet, and shows a member's name as text", async () => {
+    const text = "Member <img src=x onerror=alert(1)> commits nothing.";
+    await open(parts(group({ diagnosis: diagnosis({ as_of: null, text }) })));
+    expect(await screen.findByText(text)).toBeTruthy();
+    expect(screen.getByText("From what the brokers say; nothing was measured yet.")).toBeTruthy();
+    expect(document.querySelector("img")).toBeNull();
   });
 
   it("draws its lag in records and in time", async () => {

@@ -1,9 +1,8 @@
 import { Button, Tabs, Tooltip } from "@mantine/core";
 import { IconRewindBackward10 } from "@tabler/icons-react";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
-import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
 import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
@@ -12,56 +11,24 @@ import { Empty } from "@/components/empty";
 import { LagHistory } from "@/components/lag-history";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { PageHeader } from "@/components/page-header";
-import { partitionColumn, partitionId } from "@/components/partition-column";
 import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
-import { GroupState, LagStatus } from "@/components/status";
+import { GroupState } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { GroupDetail, GroupMember, GroupOffset, LagPoint, PlanRequest } from "@/lib/types";
+import type { GroupDetail, GroupMember, LagPoint, PlanRequest } from "@/lib/types";
 import { AnalysesTab } from "./analyses-tab";
+import { DiagnosisNotice, HarmStatus } from "./diagnosis";
 import { ExpiryTable, soonestExpiry } from "./expiry-table";
+import { OffsetTable } from "./offset-table";
+import { notStarted } from "./unread";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
-
-const offset = createColumnHelper<GroupOffset>();
-const offsetColumns = (clusterId: string, top: number) => [
-  partitionColumn<GroupOffset>(({ topic }) => (
-    <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link">
-      {topic}
-    </Link>
-  )),
-  offset.accessor((row) => row.committed ?? -1, {
-    id: "committed",
-    header: "Committed",
-    meta: { align: "right" },
-    cell: ({ row }) =>
-      row.original.committed === null ? <span className="ps-muted">none</span> : formatInteger(row.original.committed),
-  }),
-  offset.accessor("log_start", {
-    header: "Log start",
-    meta: { align: "right", hideBelow: "md" },
-    cell: (cell) => formatInteger(cell.getValue()),
-  }),
-  offset.accessor("log_end", {
-    header: "Log end",
-    meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => formatInteger(cell.getValue()),
-  }),
-  offset.accessor((row) => row.lag ?? -1, {
-    id: "lag",
-    header: "Lag",
-    meta: { align: "right" },
-    cell: ({ row }) => (
-      <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>{formatInteger(row.original.lag)}</Metered>
-    ),
-  }),
-];
 
 const member = createColumnHelper<GroupMember>();
 const memberColumns = [
@@ -100,7 +67,7 @@ function assigned(row: GroupMember): string {
 }
 
 function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: number | null | undefined): Stat[] {
-  const uncommitted = group.offsets.filter((row) => row.committed === null).length;
+  const more = notStarted(group);
   return [
     {
       label: "State",
@@ -115,13 +82,13 @@ function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: numb
     {
       label: "Lag now",
       value: formatInteger(group.lag),
-      note: uncommitted ? `${plural(uncommitted, "partition")} without a commit` : "records, all partitions",
+      note: more ? `+ ${more}` : "records, all partitions",
     },
     {
       label: "Behind by",
       value:
         verdict?.lag_seconds !== null && verdict?.lag_seconds !== undefined ? formatDuration(verdict.lag_seconds) : "–",
-      note: verdict ? <LagStatus status={verdict.status} reasons={verdict.reasons} /> : "after the first analytics run",
+      note: <HarmStatus diagnosis={group.diagnosis} />,
     },
     {
       label: "Today's oldest unread expires",
@@ -149,7 +116,6 @@ export function GroupPage() {
   const group = parts?.group.data;
   const verdict = worstByGroup(parts?.lag.data?.data ?? []).get(name);
   const active = (group?.members.length ?? 0) > 0;
-  const top = Math.max(0, ...(group?.offsets ?? []).map((row) => row.lag ?? 0));
   const tab = search.tab ?? "offsets";
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
@@ -192,6 +158,7 @@ export function GroupPage() {
       />
       <div className="ps-stack">
         <AlertsHere clusterId={clusterId} about={{ area: "group", name }} />
+        {group && <DiagnosisNotice diagnosis={group.diagnosis} />}
         {group ? (
           <Stats items={figures(group, verdict, soonestExpiry(parts.retention.data, name))} />
         ) : (
@@ -219,22 +186,15 @@ export function GroupPage() {
                 onRange={setRange}
                 firstVerdictAt={parts?.collector.data?.first_verdict_due_at}
               />
-              <Card title="Committed offsets">
+              <Card title="Place in each partition">
                 <PartView query={query} name="group" rows={7}>
                   {(found) => (
-                    <DataTable
+                    <OffsetTable
+                      clusterId={clusterId}
                       rows={found.offsets}
-                      columns={offsetColumns(clusterId, top)}
-                      rowId={partitionId}
-                      label="Offsets"
-                      defaultSort="partition"
+                      hasMembers={found.members.length > 0}
                       view={search}
                       onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
-                      empty={
-                        <Empty title="No committed offsets">
-                          The group has not committed yet, or its offsets have expired.
-                        </Empty>
-                      }
                     />
                   )}
                 </PartView>

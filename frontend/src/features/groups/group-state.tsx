@@ -2,6 +2,11 @@ import { Empty } from "@/components/empty";
 import { formatInteger } from "@/lib/format";
 import type { GroupDetail } from "@/lib/types";
 
+/** The sum; not known while a part of it is not. */
+function total(values: (number | null)[]): number | null {
+  return values.reduce<number | null>((sum, value) => (sum === null || value === null ? null : sum + value), 0);
+}
+
 /** Per topic: how much is held, how much of it is unread. */
 export function GroupState({ group }: { group: GroupDetail }) {
   const topics = [...new Set(group.offsets.map((row) => row.topic))].sort();
@@ -22,13 +27,18 @@ export function GroupState({ group }: { group: GroupDetail }) {
       <tbody>
         {topics.map((topic) => {
           const rows = group.offsets.filter((row) => row.topic === topic);
-          const held = rows.reduce((sum, row) => sum + Math.max(0, (row.log_end ?? 0) - (row.log_start ?? 0)), 0);
-          const lag = rows.reduce((sum, row) => sum + (row.lag ?? 0), 0);
+          const held = total(
+            rows.map((row) => (row.log_start === null || row.log_end === null ? null : row.log_end - row.log_start)),
+          );
+          const least = total(rows.map((row) => row.unread_at_least));
+          const most = total(rows.map((row) => row.unread_at_most));
           return (
             <tr key={topic}>
               <td className="ps-mono">{topic}</td>
               <td data-align="right">{formatInteger(held)}</td>
-              <td data-align="right">{formatInteger(lag)}</td>
+              <td data-align="right">
+                {least === most ? formatInteger(least) : `${formatInteger(least)} to ${formatInteger(most)}`}
+              </td>
             </tr>
           );
         })}

@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { groupRow, lagPoint } from "@/testing/samples";
+import { diagnosis, groupRow, lagPoint } from "@/testing/samples";
 import { ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups";
@@ -21,36 +21,59 @@ describePageStates({
 });
 
 describe("consumer groups", () => {
-  it("show what the brokers say beside what Spark worked out, the longest lag first", async () => {
+  it("show what the brokers say and why each is where it is, the worst harm first", async () => {
     const points = [
       lagPoint(),
       lagPoint({ group: "late", lag_seconds: null, lag_seconds_at_least: 120, status: "STALLED" }),
       lagPoint({ group: "new", lag_seconds: null, status: "UNKNOWN" }),
     ];
+    const fine = { severity: "ok", status: "CAUGHT_UP", risk: "SAFE", text: "Is caught up." } as const;
+    const none = { severity: "unknown", status: null, risk: null, text: "Not known." } as const;
     await open(
       [
-        groupRow(),
-        groupRow({ group: "late", lag: 900 }),
-        groupRow({ group: "new", lag: null, coordinator: null, state: "Empty", members: 0 }),
-        groupRow({ group: "other", lag: 3 }),
+        groupRow({ group: "other", lag: 3, diagnosis: diagnosis(fine) }),
+        groupRow({ diagnosis: diagnosis({ text: "Too slow." }) }),
+        groupRow({
+          group: "late",
+          lag: 900,
+          diagnosis: diagnosis({ severity: "danger", status: "STALLED", text: "Stands still." }),
+        }),
+        groupRow({
+          group: "lost",
+          lag: 1,
+          diagnosis: diagnosis({ severity: "danger", status: "LAGGING", risk: "LOSING", text: "Is losing." }),
+        }),
+        groupRow({
+          group: "new",
+          lag: null,
+          uncommitted_partitions: 2,
+          uncommitted_records: 15_000,
+          unread_at_most: 15_000,
+          coordinator: null,
+          state: "Empty",
+          members: 0,
+          diagnosis: diagnosis(none),
+        }),
       ],
       gold(...points),
     );
     expect(await rowsOf("Consumer groups")).toEqual([
-      ["late", "Stable", "Stalled", "2", "900", "≥ 2m", "broker 1"],
-      ["readers", "Stable", "Falling behind", "2", "40", "12s", "broker 1"],
-      ["other", "Stable", "–", "2", "3", "–", "broker 1"],
-      ["new", "Empty", "Unknown", "0", "–", "–", "–"],
+      ["lateStands still.", "Stable", "Stalled", "2", "900", "≥ 2m", "broker 1"],
+      ["lostIs losing.", "Stable", "Losing data", "2", "1", "–", "broker 1"],
+      ["readersToo slow.", "Stable", "Falling behind", "2", "40", "12s", "broker 1"],
+      ["new", "Empty", "Unknown", "0", "–+ up to 15,000 in 2 partitions without a commit", "–", "–"],
+      ["other", "Stable", "Caught up", "2", "3", "–", "broker 1"],
     ]);
-    const sub = screen.getByText(/4 groups\. Lag is the brokers'; trend and time lag are Spark's/);
-    expect(sub.textContent).toMatch(/Spark's, as of /);
+    const sub = screen.getByText(/5 groups\. Unread records are the brokers'; status and time lag are measured/);
+    expect(sub.textContent).toMatch(/measured, as of /);
   });
 
   it("are found by name and by lag", async () => {
-    const { router } = await open([groupRow(), groupRow({ group: "done", lag: 0 })]);
+    const { router } = await open([groupRow(), groupRow({ group: "done", lag: 0, unread_at_most: 0 })]);
     expect(await rowsOf("Consumer groups")).toHaveLength(2);
-    fireEvent.click(screen.getByLabelText("Only with lag"));
-    await waitFor(async () => expect((await rowsOf("Consumer groups")).map(([name]) => name)).toEqual(["readers"]));
+    fireEvent.click(screen.getByLabelText("Only with unread records"));
+    await waitFor(async () => expect(await rowsOf("Consumer groups")).toHaveLength(1));
+    expect(screen.getByRole("link", { name: "readers" })).toBeTruthy();
     expect(router.state.location.search).toEqual({ state: "lagging" });
     fireEvent.change(screen.getByLabelText("Search groups"), { target: { value: "zzz" } });
     expect(await screen.findByText("No group matches")).toBeTruthy();
@@ -59,6 +82,6 @@ describe("consumer groups", () => {
   it("appear by themselves: without one the page says how", async () => {
     await open([]);
     expect(await screen.findByText("No consumer groups yet")).toBeTruthy();
-    expect(screen.getByText(/0 groups\..* and appear after its first run\./)).toBeTruthy();
+    expect(screen.getByText(/0 groups\..* and appear after the first samples\./)).toBeTruthy();
   });
 });

@@ -11,12 +11,14 @@ import { Empty } from "@/components/empty";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
-import { GroupState, LagStatus } from "@/components/status";
+import { GroupState } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import type { GroupRow, LagPoint } from "@/lib/types";
+import { byHarm, HarmStatus, isWorthASentence } from "./diagnosis";
+import { UnreadOfGroup } from "./unread";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups");
 
@@ -26,29 +28,39 @@ const column = createColumnHelper<Row>();
 const columns = (clusterId: string, top: number) => [
   column.accessor("group", {
     header: "Group",
-    cell: (cell) => <GroupLink clusterId={clusterId} group={cell.getValue()} />,
+    cell: ({ row }) => (
+      <>
+        <GroupLink clusterId={clusterId} group={row.original.group} />
+        {isWorthASentence(row.original.diagnosis) && (
+          <small className="ps-muted ps-second">{row.original.diagnosis.text}</small>
+        )}
+      </>
+    ),
   }),
   column.accessor("state", {
     header: "State",
     meta: { hideBelow: "sm" },
     cell: (cell) => <GroupState state={cell.getValue()} />,
   }),
-  column.accessor((row) => row.verdict?.status ?? "", {
-    id: "verdict",
-    header: "Trend",
-    cell: ({ row }) => <LagStatus status={row.original.verdict?.status} reasons={row.original.verdict?.reasons} />,
+  column.accessor((row) => row.diagnosis.severity, {
+    id: "harm",
+    header: "Status",
+    sortingFn: (one, other) => byHarm(one.original, other.original),
+    cell: ({ row }) => <HarmStatus diagnosis={row.original.diagnosis} />,
   }),
   column.accessor("members", {
     header: "Members",
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
-  column.accessor((row) => row.lag ?? -1, {
+  column.accessor((row) => row.unread_at_most ?? row.lag ?? -1, {
     id: "lag",
-    header: "Lag now",
+    header: "Unread now",
     meta: { align: "right" },
     cell: ({ row }) => (
-      <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>{formatInteger(row.original.lag)}</Metered>
+      <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>
+        <UnreadOfGroup row={row.original} />
+      </Metered>
     ),
   }),
   column.accessor((row) => row.verdict?.lag_seconds ?? null, {
@@ -84,7 +96,9 @@ export function GroupsPage() {
   const needle = search.q?.toLowerCase() ?? "";
   const rows: Row[] = (query.data?.parts.groups.data ?? [])
     .filter(
-      (group) => group.group.toLowerCase().includes(needle) && (search.state !== "lagging" || (group.lag ?? 0) > 0),
+      // What may be unread counts: how much that is may not be known.
+      (group) =>
+        group.group.toLowerCase().includes(needle) && (search.state !== "lagging" || group.unread_at_most !== 0),
     )
     .map((group) => ({ ...group, verdict: verdicts.get(group.group) }));
   const top = Math.max(0, ...rows.map((row) => row.lag ?? 0));
@@ -97,13 +111,13 @@ export function GroupsPage() {
         sub={
           query.data && (
             <>
-              {plural(rows.length, "group")}. Lag is the brokers'; trend and time lag are Spark's
+              {plural(rows.length, "group")}. Unread records are the brokers'; status and time lag are measured
               {gold?.as_of ? (
                 <>
                   , <AsOf at={gold.as_of} staleAfter={gold.stale_after} />.
                 </>
               ) : (
-                " and appear after its first run."
+                " and appear after the first samples."
               )}
             </>
           )
@@ -120,7 +134,7 @@ export function GroupsPage() {
           />
           <Switch
             size="xs"
-            label="Only with lag"
+            label="Only with unread records"
             checked={search.state === "lagging"}
             onChange={(event) => {
               const state = event.currentTarget.checked ? "lagging" : undefined;
@@ -135,7 +149,7 @@ export function GroupsPage() {
               columns={columns(clusterId, top)}
               rowId={(row) => row.group}
               label="Consumer groups"
-              defaultSort="-lag"
+              defaultSort="-harm"
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
               empty={

@@ -101,11 +101,17 @@ describe("resetting offsets", () => {
   it("shows where the group stands by topic, or that it stands nowhere", async () => {
     await open(
       group({
-        offsets: [groupOffset(), groupOffset({ partition: 1, lag: 2 }), groupOffset({ topic: "a", lag: null })],
+        offsets: [
+          groupOffset(),
+          groupOffset({ partition: 1, lag: 2, unread_at_least: 2, unread_at_most: 2 }),
+          groupOffset({ topic: "a", committed: null, lag: null, unread_at_least: 0, unread_at_most: 100 }),
+          groupOffset({ topic: "b", log_end: null, lag: null, unread_at_least: null, unread_at_most: null }),
+        ],
       }),
     );
     expect(await rowsOf("Committed offsets by topic")).toEqual([
-      ["a", "100", "0"],
+      ["a", "100", "0 to 100"],
+      ["b", "–", "–"],
       ["sales", "200", "42"],
     ]);
   });

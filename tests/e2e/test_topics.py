@@ -1,6 +1,7 @@
 """A topic's whole life in the console, each change from plan to verified result."""
 
 import os
+import re
 
 from playwright.sync_api import Page, expect
 
@@ -22,7 +23,7 @@ def test_created_by_keyboard_alone(console: Console, rest: Rest) -> None:
     tab_to(page, "Review plan")
     page.keyboard.press("Enter")
     plan = console.plan()
-    for row in (("Name", NAME), ("Partitions", "3"), ("Copies", "3")):
+    for row in (("Name", NAME), ("Partitions", "3"), ("Replication factor", "3")):
         expect(plan.get_by_role("row").filter(has_text=row[0]).first).to_contain_text(row[1])
     assert rest.missing(topic_path(console.cluster_id, NAME))
     tab_to(page, "Create topic")
@@ -81,7 +82,8 @@ def test_deleted_only_after_its_name_was_typed(console: Console, rest: Rest) -> 
     phrase.fill(NAME)
     console.confirm()
     assert rest.missing(topic_path(console.cluster_id, NAME))
-    console.click("Back to topics")
+    console.close_dialog()
+    expect(console.page).to_have_url(re.compile("/topics$"))
     console.settled()
     expect(console.row("Topics", NAME)).to_have_count(0)
 

@@ -9,7 +9,7 @@ export function NotFound() {
   return (
     <Empty
       icon={<IconMapOff size={20} />}
-      title="There is no such page"
+      title="Page not found"
       heading
       action={
         <ButtonLink to="/" variant="default">

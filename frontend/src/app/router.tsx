@@ -222,6 +222,8 @@ const platformRoute = createRoute({
   validateSearch: platformSearch,
   component: lazyRouteComponent(() => import("@/features/platform/platform-page"), "PlatformPage"),
 });
+/** An address that nothing has: said within the frame, so that the way on is at hand. */
+const unknownRoute = createRoute({ getParentRoute: () => appRoute, path: "$", component: NotFound });
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
@@ -255,6 +257,7 @@ const routeTree = rootRoute.addChildren([
     settingsRoute,
     profileRoute,
     platformRoute,
+    unknownRoute,
   ]),
 ]);
 

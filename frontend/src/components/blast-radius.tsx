@@ -14,6 +14,10 @@ export function extentText(extent: Extent): string {
   return `at least ${figure(extent, extent.at_least)}; the rest is unknown: ${reasons}`;
 }
 
+/** What a rounded figure is exactly. */
+const exactly = (extent: Extent): string | undefined =>
+  extent.name === "bytes" && extent.at_least > 0 ? `${formatInteger(extent.at_least)} bytes` : undefined;
+
 /** Up to where the confirmation holds, in words. */
 export function toleranceText(extent: Extent): string {
   if (extent.limit === null) return "may change";
@@ -53,7 +57,9 @@ export function BlastRadius({ extents }: { extents: Extent[] | undefined }) {
               <tr key={extent.name}>
                 <td style={{ whiteSpace: "nowrap" }}>{extent.title[0]?.toUpperCase() + extent.title.slice(1)}</td>
                 <td>
-                  <span className={extent.value === null ? "ps-warn" : undefined}>{extentText(extent)}</span>
+                  <span className={extent.value === null ? "ps-warn" : undefined} title={exactly(extent)}>
+                    {extentText(extent)}
+                  </span>
                   <Names names={extent.names ?? []} />
                 </td>
                 <td className="ps-muted ps-hide-sm">{toleranceText(extent)}</td>

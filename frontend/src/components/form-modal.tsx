@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { isOutdated } from "@/lib/problem";
+import { Dialog } from "./dialog";
 import { ProblemPanel } from "./problem-panel";
 
 interface FormModalProps {
@@ -32,7 +33,7 @@ export function FormModal({
   children,
 }: FormModalProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={<strong>{title}</strong>}>
+    <Dialog opened={opened} onClose={onClose} title={title}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -57,6 +58,6 @@ export function FormModal({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,38 +1,46 @@
 /** An operation shown live, and the dialog that plans the next one: an operation can be undone by a plan, whose operation is shown live again. */
-import { Button, Group, Modal, Progress, Stack } from "@mantine/core";
+import { Button, Group, Progress, Stack } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { formatDuration } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import { useCancelOperation, useOperation, useUndoPlan } from "@/lib/plans";
-import type { Operation, Plan } from "@/lib/types";
+import type { Operation, OperationState, Plan } from "@/lib/types";
 import { Lines } from "./card";
-import { Notice } from "./notice";
 import { OneTimeSecret } from "./one-time-secret";
+import { OperationAnnouncer, OperationOutcome } from "./operation-outcome";
 import { OperationSteps } from "./operation-steps";
 import { PlanReview } from "./plan-review";
 import { ProblemPanel } from "./problem-panel";
+import { Dialog } from "./dialog";
 import { OperationStatus } from "./status";
 
 interface OperationLiveProps {
   id: string;
   /** Shown once the operation has been verified. */
   done?: React.ReactNode;
+  /** Told each state that it is in, from the first on. */
+  onState?: (state: OperationState) => void;
   /** On the operation's own page the link to itself is left out. */
   standalone?: boolean;
 }
 
 /** An operation as it happens: state, steps, progress, error, cancel, undo. */
-export function OperationLive({ id, done, standalone = false }: OperationLiveProps) {
-  const { data: operation, error, isPending, refetch, live } = useOperation(id);
+export function OperationLive({ id, done, onState, standalone = false }: OperationLiveProps) {
+  const { data: operation, error, isPending, refetch, live } = useOperation(id, { isNew: !standalone });
   const cancel = useCancelOperation();
+  const state = operation?.state;
+  useEffect(() => {
+    if (state) onState?.(state);
+  }, [state, onState]);
   if (isPending) return <Lines rows={5} />;
   if (!operation) return <ProblemPanel error={error} onRetry={() => void refetch()} />;
   const settled = TERMINAL.has(operation.state);
   return (
     <Stack gap="md" data-testid="operation-live" data-state={operation.state}>
+      <OperationAnnouncer operation={operation} />
       <Group justify="space-between">
         <Group gap="md">
           <OperationStatus state={operation.state} />
@@ -64,26 +72,7 @@ export function OperationLive({ id, done, standalone = false }: OperationLivePro
         <Progress value={percentDone(operation)} size="sm" aria-label="Operation progress" />
       )}
       {cancel.isError && <ProblemPanel error={cancel.error} />}
-      {operation.error && (
-        <Notice tone="bad" title={operation.error.title}>
-          {operation.error.detail}
-        </Notice>
-      )}
-      {operation.state === "cancelled" && operation.remains?.length === 0 && (
-        <Notice tone="warn">Cancelled. Everything is as before.</Notice>
-      )}
-      {operation.state === "failed" && operation.remains?.length === 0 && (
-        <Notice tone="info">What it had changed was put back: everything is as before.</Notice>
-      )}
-      {settled && operation.remains && operation.remains.length > 0 && (
-        <Notice tone="warn" title={operation.state === "cancelled" ? "Cancelled. This stays" : "This stays"}>
-          <ul style={{ margin: 0, paddingInlineStart: 18 }}>
-            {operation.remains.map((text) => (
-              <li key={text}>{text}</li>
-            ))}
-          </ul>
-        </Notice>
-      )}
+      <OperationOutcome operation={operation} />
       <OperationSteps operation={operation} />
       {operation.state === "succeeded" && operation.has_secret && <OneTimeSecret operationId={operation.id} />}
       {operation.state === "succeeded" && done}
@@ -99,24 +88,39 @@ interface PlanDialogProps {
   error?: unknown;
   onReplan: () => void;
   onStarted?: () => void;
+  leave?: Leave;
   done?: React.ReactNode;
 }
 
+/** Where a page leads once what it is about is gone. */
+export interface Leave {
+  /** What the button says: "Back to topics". */
+  label: string;
+  go: () => void;
+}
+
 /** A plan in a dialog: its effect, its confirmation, then the operation live until it is verified. */
-export function PlanDialog({ opened, onClose, title, plan, error, onReplan, onStarted, done }: PlanDialogProps) {
+export function PlanDialog({ opened, onClose, title, plan, error, onReplan, onStarted, leave, done }: PlanDialogProps) {
   const [started, setStarted] = useState<{ planId: string; operationId: string } | null>(null);
   const operationId = started && started.planId === plan?.id ? started.operationId : null;
+  const [state, setState] = useState<OperationState | null>(null);
+  // Undone in this very dialog it is there again, and so is its page.
+  const isGone = leave !== undefined && operationId !== null && state === "succeeded";
   const close = () => {
     setStarted(null);
+    setState(null);
     onClose();
+    if (isGone) leave.go();
   };
   let body = (
     <div tabIndex={-1} data-autofocus style={{ outline: "none" }}>
       <Lines rows={5} />
     </div>
   );
-  if (operationId) body = <OperationLive id={operationId} done={done} />;
-  else if (error) body = <ProblemPanel error={error} onRetry={onReplan} />;
+  if (operationId) {
+    const back = leave && <Button onClick={close}>{leave.label}</Button>;
+    body = <OperationLive id={operationId} done={done ?? back} onState={setState} />;
+  } else if (error) body = <ProblemPanel error={error} onRetry={onReplan} />;
   else if (plan) {
     body = (
       <PlanReview
@@ -133,9 +137,9 @@ export function PlanDialog({ opened, onClose, title, plan, error, onReplan, onSt
     );
   }
   return (
-    <Modal opened={opened} onClose={close} title={<strong>{title}</strong>} size="xl">
+    <Dialog opened={opened} onClose={close} title={title} size="xl">
       {body}
-    </Modal>
+    </Dialog>
   );
 }
 

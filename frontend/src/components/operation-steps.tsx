@@ -46,7 +46,10 @@ export function OperationSteps({ operation }: { operation: Operation }) {
                       aria-label={`${labelOf(step)} progress`}
                       animated={step.state === "running"}
                     />
-                    <span className="ps-tnum">
+                    <span
+                      className="ps-tnum"
+                      title={`${formatInteger(step.progress_done ?? 0)} of ${formatInteger(step.progress_total)} ${step.unit}`}
+                    >
                       {amount(step.progress_done ?? 0, step.unit === "bytes" ? "bytes" : null)} of{" "}
                       {amount(step.progress_total, step.unit)}
                     </span>

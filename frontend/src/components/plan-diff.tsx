@@ -1,13 +1,14 @@
 import type { Plan } from "@/lib/types";
 import { AclDiff } from "./diffs/acl-diff";
+import { ConfigDiff } from "./diffs/config-diff";
 import { FieldDiff } from "./diffs/field-diff";
 import { LeaseDiff } from "./diffs/lease-diff";
 import { GroupDiff } from "./diffs/group-diff";
 import { OffsetDiff } from "./diffs/offset-diff";
 import { ReassignmentDiff } from "./diffs/reassignment-diff";
 
-/** The effect of a plan, drawn for its kind; most kinds change one thing and show it before and after. */
-export function PlanDiff({ plan }: { plan: Plan }) {
+/** The effect of a plan, drawn for its kind; most kinds change one thing and show it before and after. `past`: it was confirmed. */
+export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean }) {
   switch (plan.kind) {
     case "reassignment":
       return <ReassignmentDiff diff={plan.diff} />;
@@ -22,7 +23,10 @@ export function PlanDiff({ plan }: { plan: Plan }) {
       return <AclDiff bindings={plan.diff.before} added={false} />;
     case "topic.retention_lease":
       return <LeaseDiff diff={plan.diff} />;
+    case "topic.update":
+    case "topic.retention_restore":
+      return <ConfigDiff diff={plan.diff} past={past} />;
     default:
-      return <FieldDiff before={plan.diff.before} after={plan.diff.after} />;
+      return <FieldDiff before={plan.diff.before} after={plan.diff.after} past={past} />;
   }
 }

@@ -1,8 +1,8 @@
 import { Button, CopyButton } from "@mantine/core";
-import { toProblem } from "@/lib/problem";
+import { fieldLabel, toProblem } from "@/lib/problem";
 import { Notice } from "./notice";
 
-/** A problem+json error: title, detail, the fields at fault, the request id to quote. */
+/** A problem+json error: what is wrong, in the fields' own names where it is about fields, and the request id to quote. */
 export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const problem = toProblem(error);
   const retry = onRetry && (
@@ -10,14 +10,18 @@ export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () 
       Try again
     </Button>
   );
+  const fields = problem.errors ?? [];
   return (
     <Notice tone="bad" title={problem.title} action={retry}>
-      {problem.detail && problem.detail !== problem.title && <p style={{ margin: "2px 0" }}>{problem.detail}</p>}
-      {problem.errors && problem.errors.length > 0 && (
+      {fields.length === 0 && problem.detail && problem.detail !== problem.title && (
+        <p style={{ margin: "2px 0" }}>{problem.detail}</p>
+      )}
+      {fields.length > 0 && (
         <ul style={{ margin: "4px 0", paddingLeft: 18 }}>
-          {problem.errors.map((item, index) => (
+          {fields.map((item, index) => (
             <li key={index}>
-              <span className="ps-mono">{item.pointer}</span> {item.detail}
+              <FieldName pointer={item.pointer} detail={item.detail} />
+              {item.detail}
             </li>
           ))}
         </ul>
@@ -38,4 +42,11 @@ export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () 
       )}
     </Notice>
   );
+}
+
+/** Named before its sentence, unless the sentence names it itself. */
+function FieldName({ pointer, detail }: { pointer: string; detail: string }) {
+  const label = fieldLabel(pointer);
+  if (label === "" || detail.toLowerCase().includes(label.toLowerCase())) return null;
+  return <strong style={{ fontWeight: 600 }}>{label}: </strong>;
 }

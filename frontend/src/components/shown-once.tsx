@@ -1,6 +1,7 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import { CodeBlock } from "./copy";
+import { Dialog } from "./dialog";
 import { Notice } from "./notice";
 
 export interface Once {
@@ -13,13 +14,13 @@ export interface Once {
 /** A key or link that the service gives once and keeps no copy of. It closes by its button only. */
 export function ShownOnce({ once, onClose }: { once: Once | null; onClose: () => void }) {
   return (
-    <Modal
+    <Dialog
       opened={once !== null}
       onClose={onClose}
       closeOnClickOutside={false}
       closeOnEscape={false}
       withCloseButton={false}
-      title={<strong>{once?.title}</strong>}
+      title={once?.title}
     >
       {once && (
         <>
@@ -34,6 +35,6 @@ export function ShownOnce({ once, onClose }: { once: Once | null; onClose: () =>
           </Group>
         </>
       )}
-    </Modal>
+    </Dialog>
   );
 }

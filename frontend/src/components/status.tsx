@@ -110,8 +110,11 @@ const OPERATION: Record<string, [Tone, string]> = {
   succeeded: ["ok", "Verified"],
   failed: ["bad", "Failed"],
   cancelled: ["warn", "Cancelled"],
-  reverted: ["muted", "Reverted"],
+  reverted: ["muted", "Undone"],
 };
+
+/** The state in one word, as `OperationStatus` shows it. */
+export const operationLabel = (state: string): string => OPERATION[state]?.[1] ?? state;
 
 export function OperationStatus({ state }: { state: string }) {
   const [tone, label] = OPERATION[state] ?? ["muted", state];

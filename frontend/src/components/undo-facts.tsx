@@ -2,11 +2,11 @@ import type { PlanUndo } from "@/lib/types";
 import { Notice } from "./notice";
 
 /** What undoing would put back and what it would not; plans without an undo say why among their warnings. */
-export function UndoFacts({ undo }: { undo: PlanUndo | null | undefined }) {
+export function UndoFacts({ undo, undone = false }: { undo: PlanUndo | null | undefined; undone?: boolean }) {
   if (!undo) return null;
   return (
     <Notice tone={undo.stays.length > 0 ? "warn" : "info"}>
-      It can be undone: {undo.restores}.{undo.stays.map((text) => ` ${text}`)}
+      {undone ? "It was undone" : "It can be undone"}: {undo.restores}.{undo.stays.map((text) => ` ${text}`)}
     </Notice>
   );
 }

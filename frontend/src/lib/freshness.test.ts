@@ -1,19 +1,20 @@
 import { type Query, QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, describe, expect, it } from "vitest";
 import { staleSince } from "./freshness";
+import { ApiError } from "./problem";
 
 const KEY = ["page", "overview"];
 const watched: (() => void)[] = [];
 
 /** A query that is looked at, with data of so long ago. */
-function shown(options: { agoMs?: number; pace?: number | false; failing?: boolean; hasData?: boolean } = {}) {
+function shown(options: { agoMs?: number; pace?: number | false; failing?: boolean | Error; hasData?: boolean } = {}) {
   const { agoMs = 0, pace = 10_000, failing = false, hasData = true } = options;
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const now = Date.now();
   if (hasData) client.setQueryData(KEY, "there", { updatedAt: now - agoMs });
   const observer = new QueryObserver(client, {
     queryKey: KEY,
-    queryFn: () => (failing ? Promise.reject(new Error("away")) : Promise.resolve("new")),
+    queryFn: () => (failing ? Promise.reject(failing === true ? new Error("away") : failing) : Promise.resolve("new")),
     refetchInterval: pace,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnMount: false,
@@ -51,6 +52,13 @@ describe("since when a page is stale", () => {
   it("says nothing of a page that was never there: that has its own words", async () => {
     const { client, query, now } = shown({ hasData: false, failing: true });
     await client.refetchQueries({ queryKey: KEY });
+    expect(staleSince([query], now)).toBeNull();
+  });
+
+  it("is never where the server says that it is gone: that is the newest there is", async () => {
+    const { client, query, now } = shown({ failing: new ApiError({ title: "Not found", status: 404 }) });
+    await client.refetchQueries({ queryKey: KEY });
+    expect(query.state.status).toBe("error");
     expect(staleSince([query], now)).toBeNull();
   });
 

@@ -1,6 +1,7 @@
 /** Whether what a page shows is still true: since when it is not known to be. */
 import { type Query, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { isRefusal } from "./problem";
 
 /** A read that is asked again each so many ms is late after that many times as long without an answer. */
 const LATE_AFTER = 3;
@@ -14,6 +15,8 @@ export function staleSince(queries: readonly Query[], now: number): number | nul
 
 function isStale(query: Query, now: number): boolean {
   const { state } = query;
+  // That it is gone, or not for this person any more, is no old answer but the newest: the page says so itself.
+  if (isRefusal(state)) return false;
   if (state.status === "error" || state.fetchFailureCount > 0 || state.fetchStatus === "paused") return true;
   return query.observers.some(({ options: { refetchInterval } }) => {
     const pace = typeof refetchInterval === "function" ? refetchInterval(query) : refetchInterval;

@@ -35,7 +35,8 @@ export function pageQuery<N extends PageName>(name: N, address: PageAddress<N>, 
     queryKey: ["page", ...path.split("/")],
     queryFn: ({ signal }) => request<PageModel<N>>("GET", `/console/api/pages/${path}`, { signal }),
     refetchInterval: ({ state }) => {
-      if (isRefusal(state)) return false;
+      // What was there once may come back: a topic of that name, a right.
+      if (state.data === undefined && isRefusal(state)) return false;
       return typeof pace === "function" ? pace(state.data) : pace;
     },
   });

@@ -1,7 +1,7 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider, QueryObserver } from "@tanstack/react-query";
 import { act, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { fakeEvents } from "@/testing/events";
 import { operation, plan } from "@/testing/samples";
 import { ok, Refusal, serve, unavailable } from "@/testing/server";
@@ -50,6 +50,38 @@ describe("an operation", () => {
     act(() => stream(EVENTS).send("operation", operation({ state: "succeeded" })));
     await waitFor(() => expect(result.current.data?.state).toBe("succeeded"));
     await waitFor(() => expect(stream(EVENTS).readyState).toBe(2));
+  });
+
+  it("has what is shown asked for again when it ends, also without a stream", async () => {
+    let state: "running" | "succeeded" = "running";
+    serve({ [PAGE]: () => answered(state) });
+    const { client, wrapper } = world();
+    const read = vi.fn(() => Promise.resolve("grants"));
+    const observer = new QueryObserver(client, { queryKey: ["page", "access"], queryFn: read });
+    const stop = observer.subscribe(() => undefined);
+    await waitFor(() => expect(read).toHaveBeenCalledTimes(1));
+    const { result } = renderHook(() => useOperation("op_1"), { wrapper });
+    await waitFor(() => expect(result.current.data?.state).toBe("running"));
+    state = "succeeded";
+    await act(() => result.current.refetch());
+    await waitFor(() => expect(read).toHaveBeenCalledTimes(2));
+    await act(() => result.current.refetch());
+    expect(read).toHaveBeenCalledTimes(2);
+    stop();
+  });
+
+  it("that ended long ago has nothing asked for again, one that was just started has", async () => {
+    serve({ [PAGE]: answered("succeeded") });
+    for (const [isNew, times] of [
+      [false, 0],
+      [true, 1],
+    ] as const) {
+      const { client, wrapper } = world();
+      const asked = vi.spyOn(client, "invalidateQueries");
+      const { result } = renderHook(() => useOperation("op_1", { isNew }), { wrapper });
+      await waitFor(() => expect(result.current.data?.state).toBe("succeeded"));
+      expect(asked).toHaveBeenCalledTimes(times);
+    }
   });
 
   it("is an error with its reason, not nothing, when its part is missing", async () => {

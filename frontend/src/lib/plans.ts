@@ -1,11 +1,12 @@
 /** Plan → confirm → operation: the one way anything risky is done. */
-import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 import { filled } from "./addresses";
 import { api, fingerprint } from "./api-client";
 import { useEvents } from "./live";
 import { ApiError, isRefusal } from "./problem";
 import { TERMINAL } from "./operations";
-import type { OperationEvents, Plan, PlanRequest } from "./types";
+import type { Operation, OperationEvents, Plan, PlanRequest } from "./types";
 
 export function useMakePlan() {
   return useMutation({ mutationFn: (input: PlanRequest) => api.post("/api/v1/plans", { body: input }) });
@@ -73,8 +74,19 @@ export function operationQuery(id: string) {
   });
 }
 
-/** One operation, moving as it moves: by server-sent events, by polling when the stream is down. */
-export function useOperation(id: string | null) {
+/** Whatever an operation may have changed is asked for again: pages, lists, names to choose from, what it has undone. */
+function readAgain(client: QueryClient, ended: Operation): void {
+  void client.invalidateQueries({
+    predicate: ({ queryKey }) => queryKey[0] !== "operation" && queryKey[0] !== "session",
+  });
+  if (ended.reverts) void client.invalidateQueries({ queryKey: operationQuery(ended.reverts).queryKey });
+}
+
+/**
+ * One operation, moving as it moves: by server-sent events, by polling when the stream is down. Its end, whichever of
+ * them brings it, has all that is shown asked for again. `isNew`: it was just started, so its first answer may be its end.
+ */
+export function useOperation(id: string | null, { isNew = false }: { isNew?: boolean } = {}) {
   const client = useQueryClient();
   const known = id ? client.getQueryState(operationQuery(id).queryKey) : undefined;
   const settled =
@@ -83,7 +95,6 @@ export function useOperation(id: string | null) {
   const live = useEvents<OperationEvents>(id && !settled ? address : null, {
     operation: (operation) => {
       client.setQueryData(operationQuery(operation.id).queryKey, operation);
-      if (TERMINAL.has(operation.state)) void client.invalidateQueries({ queryKey: ["page"] });
     },
   });
   const query = useQuery({
@@ -94,5 +105,15 @@ export function useOperation(id: string | null) {
       return live ? SAFETY_POLL_MS : POLL_MS;
     },
   });
+  const { data } = query;
+  const moving = useRef(isNew ? id : null);
+  useEffect(() => {
+    if (!data) return;
+    if (!TERMINAL.has(data.state)) moving.current = data.id;
+    else if (moving.current === data.id) {
+      moving.current = null;
+      readAgain(client, data);
+    }
+  }, [client, data]);
   return { ...query, live };
 }

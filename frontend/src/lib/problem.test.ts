@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ApiError, isRefusal, toProblem } from "./problem";
+import { ApiError, fieldLabel, fieldProblems, isRefusal, toProblem } from "./problem";
 
 const refused = (status: number) => new ApiError({ title: "Refused", status });
 
@@ -14,14 +14,15 @@ describe("problems", () => {
     expect(refused(404).message).toBe("Refused");
   });
 
-  it("refuse a page only before it was ever there, and only for good", () => {
+  it("refuse a page by 403 and 404 alone, whatever was there before", () => {
     expect([403, 404].map((status) => isRefusal({ data: undefined, error: refused(status) }))).toEqual([true, true]);
     expect([401, 500, 503].map((status) => isRefusal({ data: undefined, error: refused(status) }))).toEqual([
       false,
       false,
       false,
     ]);
-    expect(isRefusal({ data: {}, error: refused(404) })).toBe(false);
+    expect(isRefusal({ data: {}, error: refused(404) })).toBe(true);
+    expect(isRefusal({ data: {}, error: refused(503) })).toBe(false);
     expect(isRefusal({ data: undefined, error: new Error("404") })).toBe(false);
   });
 
@@ -33,5 +34,25 @@ describe("problems", () => {
       retryable: true,
     });
     expect(toProblem("odd")).toEqual({ title: "Unexpected error in the console", status: 0, detail: "odd" });
+  });
+
+  it("name fields as people do, Kafka's keys as Kafka does", () => {
+    expect(
+      ["/inputs/replication_factor", "/inputs/configs/retention.ms", "/inputs/topics/0", "/name", "", "/inputs"].map(
+        fieldLabel,
+      ),
+    ).toEqual(["Replication factor", "retention.ms", "Topics 1", "Name", "", ""]);
+  });
+
+  it("give each field its sentences, so that a form can show them there", () => {
+    const errors = [
+      { pointer: "/inputs/name", code: "a", detail: "Too long." },
+      { pointer: "/inputs/name", code: "b", detail: "Not a name." },
+      { pointer: "/inputs/configs/a~1b", code: "c", detail: "Unknown." },
+      { pointer: "", code: "d", detail: "The body." },
+    ];
+    const error = new ApiError({ title: "Some fields are not valid", status: 422, errors });
+    expect(fieldProblems(error)).toEqual({ name: "Too long. Not a name.", "configs/a/b": "Unknown." });
+    expect(fieldProblems(new Error("away"))).toEqual({});
   });
 });

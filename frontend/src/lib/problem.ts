@@ -26,9 +26,12 @@ export class ApiError extends Error {
   }
 }
 
-/** The server's last word about a page that never loaded: not there (404) or not for this person (403). */
-export function isRefusal({ data, error }: { data: unknown; error: unknown }): boolean {
-  return data === undefined && error instanceof ApiError && [403, 404].includes(error.status);
+/**
+ * The server's last word: it is not there (404) or not for this person (403). What was shown before does not count
+ * against it: a topic that was deleted is gone, a right that was taken is over.
+ */
+export function isRefusal({ error }: { data?: unknown; error: unknown }): boolean {
+  return error instanceof ApiError && [403, 404].includes(error.status);
 }
 
 /** The write named a version that is no more: somebody else has changed it. */
@@ -49,4 +52,37 @@ export function toProblem(error: unknown): Problem {
     };
   }
   return { title: "Unexpected error in the console", status: 0, detail: String(error) };
+}
+
+/** Fields at fault by their path below `/inputs`, each with its sentences: `configs/retention.ms`. */
+export type FieldProblems = Record<string, string>;
+
+/** What a refusal says of single fields; empty where it is about none. */
+export function fieldProblems(error: unknown): FieldProblems {
+  const found: FieldProblems = {};
+  if (!(error instanceof ApiError)) return found;
+  for (const { pointer, detail } of error.problem.errors ?? []) {
+    const path = pathOf(pointer).replace(/^inputs\//, "");
+    if (path) found[path] = [found[path], detail].filter(Boolean).join(" ");
+  }
+  return found;
+}
+
+/** A JSON pointer as a path without its escapes; a slash within a name stays one. */
+function pathOf(pointer: string): string {
+  return pointer.replace(/^\//, "").replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/** The field that a pointer names, as people call it: "/inputs/replication_factor" → "Replication factor". */
+export function fieldLabel(pointer: string): string {
+  const names = pathOf(pointer)
+    .split("/")
+    .filter((name) => name !== "" && name !== "inputs");
+  const last = names.at(-1) ?? "";
+  if (last === "") return "";
+  // Kafka's own keys stay as they are spelled; the place in a list is counted as people do.
+  if (last.includes(".")) return last;
+  const words = /^\d+$/.test(last) ? `${names.at(-2) ?? "item"} ${Number(last) + 1}` : last;
+  const text = words.replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -98,4 +98,6 @@ export type RunbookRunDetail = Schemas["RunbookRunDetail"];
 export type RunbookEntry = Schemas["RunbookEntry"];
 /** A longer retention of a topic that ends by itself. */
 export type TopicLease = Schemas["TopicLease"];
+/** Settings before and after: the topic's own, and what holds. */
+export type ConfigDiffData = Schemas["ConfigDiff"];
 export type LeaseDiffData = Schemas["RetentionLeaseDiff"];

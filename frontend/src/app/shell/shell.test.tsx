@@ -43,7 +43,8 @@ describe("the frame of every page", () => {
 
   it("says that an address is none", async () => {
     await open("/nothing/of/the/kind");
-    expect(heading()).toBe("There is no such page");
+    expect(heading()).toBe("Page not found");
+    expect(screen.getByRole("navigation", { name: "Main" })).toBeTruthy();
     expect(screen.getByRole("link", { name: "Go to the overview" })).toBeTruthy();
   });
 

@@ -3,6 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { watchFocus } from "@/lib/focus";
 import { useStaleSince } from "@/lib/freshness";
 import { type Handlers, useEvents } from "@/lib/live";
 import type { ChangeEvents } from "@/lib/types";
@@ -19,6 +20,7 @@ export function Shell() {
   const { pathname } = useLocation();
   const client = useQueryClient();
   useEffect(close, [pathname, close]);
+  useEffect(watchFocus, []);
   const refresh = () => void client.invalidateQueries({ queryKey: ["page"] });
   const onChange: Handlers<ChangeEvents> = { operations: refresh, clusters: refresh };
   const live = useEvents(`/console/events?topics=${Object.keys(onChange).join(",")}`, onChange);

@@ -41,7 +41,7 @@ describe("fields before and after", () => {
     );
     expect(await rowsOf("Changes")).toEqual([
       ["Partitions", "6", "12"],
-      ["retention.ms", "1000 1s", "not set"],
+      ["retention.ms", "1000 ms (1 second)", "not set"],
     ]);
     expect(screen.getByText("1 unchanged")).toBeTruthy();
   });
@@ -49,7 +49,7 @@ describe("fields before and after", () => {
   it("have one column where something is made or deleted, sizes in words", async () => {
     show({}, { configs: { "segment.bytes": "1048576", "cleanup.policy": "" }, records: 12345 });
     expect(await rowsOf("Changes")).toEqual([
-      ["segment.bytes", "1048576 1 MiB"],
+      ["segment.bytes", "1048576 bytes (1 MiB)"],
       ["cleanup.policy", "none"],
       ["Records", "12,345"],
     ]);

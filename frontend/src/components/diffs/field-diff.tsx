@@ -1,6 +1,7 @@
-import { formatBytes, formatDurationMs, formatInteger } from "@/lib/format";
+import { formatBytes, formatInteger } from "@/lib/format";
 import { grantSentence } from "@/lib/grants";
 import type { AclBinding, Grant } from "@/lib/types";
+import { ConfigValue } from "../config-value";
 import { aclSentence } from "./acl-diff";
 
 type Flat = Record<string, string>;
@@ -28,13 +29,11 @@ function itemText(item: unknown): string {
   return isStoredGrant(item) ? grantSentence(item) : JSON.stringify(item);
 }
 
-/** The value with its size in words beside it, by the unit in the field's own name. */
+/** The value with its unit, and in words beside it, by the unit in the field's own name. */
 function Value({ name, value }: { name: string; value: string }) {
   const number = Number(value);
   const counts = value !== "" && !Number.isNaN(number) && number >= 0 && number < 9e18;
-  const bytes = counts && /(^|[._])bytes$/.test(name);
-  const time = counts && /(^|[._])ms$/.test(name);
-  if (name === "bytes" && bytes) return <span title={value}>{formatBytes(number)}</span>;
+  if (name === "bytes" && counts) return <span title={`${formatInteger(number)} bytes`}>{formatBytes(number)}</span>;
   if (name === "records" && counts) return <>{formatInteger(number)}</>;
   if (value.includes("\n")) {
     return (
@@ -45,12 +44,7 @@ function Value({ name, value }: { name: string; value: string }) {
       </ul>
     );
   }
-  return (
-    <>
-      {value === "" ? <span className="ps-muted">none</span> : value}
-      {(bytes || time) && <span className="ps-muted"> {bytes ? formatBytes(number) : formatDurationMs(number)}</span>}
-    </>
-  );
+  return value === "" ? <span className="ps-muted">none</span> : <ConfigValue name={name} value={value} />;
 }
 
 /** Fields of plans in words; configuration keys keep Kafka's spelling. */
@@ -60,7 +54,7 @@ const WORDS: Record<string, string> = {
   mechanism: "Signs in with",
   mechanisms: "Signs in with",
   partitions: "Partitions",
-  replication_factor: "Copies",
+  replication_factor: "Replication factor",
   groups: "Groups that read it",
   acls: "Access rules",
   bytes: "Data",

@@ -40,7 +40,7 @@ export function GroupDiff({ diff }: { diff: GroupDeletionDiffData }) {
           {
             label: "Unread records",
             value: before.lag === null ? "not known" : formatInteger(before.lag),
-            tone: before.lag === 0 ? undefined : "warn",
+            tone: before.lag === 0 ? undefined : "bad",
           },
         ]}
       />

@@ -34,8 +34,8 @@ const signed = ({ effect, records }: OffsetMove) =>
 function Effect({ row }: { row: OffsetMove }) {
   if (row.effect === "reread") return <span className="ps-run">{formatInteger(row.records)} read again</span>;
   if (row.effect === "first") return <span>{formatInteger(row.records)} read from here on</span>;
-  if (row.effect === "skip") return <span className="ps-warn">{formatInteger(row.records)} skipped</span>;
-  if (row.effect === "removed") return <span className="ps-warn">commit removed: auto.offset.reset decides</span>;
+  if (row.effect === "skip") return <span className="ps-bad">{formatInteger(row.records)} skipped</span>;
+  if (row.effect === "removed") return <span className="ps-bad">commit removed: auto.offset.reset decides</span>;
   if (row.effect === "unknown") return <span className="ps-warn">unknown: no leader</span>;
   return <span className="ps-muted">no change</span>;
 }
@@ -58,7 +58,7 @@ export function OffsetDiff({ diff }: { diff: OffsetDiffData }) {
           {
             label: "Records skipped",
             value: formatInteger(total("skip")),
-            tone: total("skip") > 0 ? "warn" : undefined,
+            tone: total("skip") > 0 ? "bad" : undefined,
           },
         ]}
       />

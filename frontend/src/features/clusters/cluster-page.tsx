@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
@@ -189,8 +189,14 @@ function Moves({ rows }: { rows: ActiveReassignments["rows"] }) {
   );
 }
 
-function Actions({ cluster }: { cluster: Cluster }) {
-  const [request, setRequest] = useState<PlanRequest | null>(null);
+interface ActionsProps {
+  cluster: Cluster;
+  /** What is planned here: while it is shown, the page stays, also when the cluster is gone. */
+  request: PlanRequest | null;
+  onRequest: (request: PlanRequest | null) => void;
+}
+
+function Actions({ cluster, request, onRequest }: ActionsProps) {
   const navigate = useNavigate();
   return (
     <>
@@ -206,15 +212,15 @@ function Actions({ cluster }: { cluster: Cluster }) {
             Change the way in
           </Menu.Item>
         )}
-        <DeleteItem onClick={() => setRequest({ kind: "cluster.delete", cluster_id: cluster.id, inputs: {} })}>
+        <DeleteItem onClick={() => onRequest({ kind: "cluster.delete", cluster_id: cluster.id, inputs: {} })}>
           {cluster.kind === "managed" ? "Delete cluster" : "Forget cluster"}
         </DeleteItem>
       </MoreMenu>
       <PlanFlow
         request={request}
         title={`Delete cluster ${cluster.name}`}
-        onClose={() => setRequest(null)}
-        done={<Button onClick={() => void navigate({ to: "/" })}>Back to the overview</Button>}
+        onClose={() => onRequest(null)}
+        leave={{ label: "Back to the overview", go: () => void navigate({ to: "/" }) }}
       />
     </>
   );
@@ -229,7 +235,8 @@ export function ClusterPage() {
   const known = useCluster(clusterId);
   const { range } = useSearch({ from: "/app/clusters/$clusterId" });
   const navigate = useNavigate({ from: "/clusters/$clusterId" });
-  if (isRefusal(query)) return <Refused error={query.error} />;
+  const [request, setRequest] = useState<PlanRequest | null>(null);
+  if (isRefusal(query) && request === null) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader
@@ -245,7 +252,9 @@ export function ClusterPage() {
             </>
           )
         }
-        actions={cluster && session?.can_write && <Actions cluster={cluster} />}
+        actions={
+          cluster && session?.can_write && <Actions cluster={cluster} request={request} onRequest={setRequest} />
+        }
       />
       <div className="ps-stack">
         <AlertsHere clusterId={clusterId} />

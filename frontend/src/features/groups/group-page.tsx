@@ -1,4 +1,4 @@
-import { Button, Tabs, Tooltip } from "@mantine/core";
+import { Tabs, Tooltip } from "@mantine/core";
 import { IconRewindBackward10 } from "@tabler/icons-react";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
@@ -117,7 +117,7 @@ export function GroupPage() {
   const verdict = worstByGroup(parts?.lag.data?.data ?? []).get(name);
   const active = (group?.members.length ?? 0) > 0;
   const tab = search.tab ?? "offsets";
-  if (isRefusal(query)) return <Refused error={query.error} />;
+  if (isRefusal(query) && request === null) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader
@@ -250,14 +250,10 @@ export function GroupPage() {
         request={request}
         title={`Delete ${name}`}
         onClose={() => setRequest(null)}
-        done={
-          <Button
-            variant="default"
-            onClick={() => void leave({ to: "/clusters/$clusterId/groups", params: { clusterId } })}
-          >
-            Back to groups
-          </Button>
-        }
+        leave={{
+          label: "Back to groups",
+          go: () => void leave({ to: "/clusters/$clusterId/groups", params: { clusterId } }),
+        }}
       />
     </>
   );

@@ -106,8 +106,45 @@ describe("one operation", () => {
   it("says nothing of what an older operation may have left", async () => {
     await open(answer(operation({ state: "failed", remains: null })));
     await steps();
+    expect(screen.getByText("Whether anything of it stays was not noted.")).toBeTruthy();
     expect(screen.queryByText(/everything is as before/)).toBeNull();
     expect(screen.queryByText("This stays")).toBeNull();
+  });
+
+  it("that was undone says by what, and what did not come back", async () => {
+    const impact = {
+      summary: "",
+      warnings: [],
+      risks: [],
+      undo: { restores: "the settings go back", stays: ["Records do not come back."] },
+    };
+    await open(answer(operation({ state: "reverted", reverted_by: "op_9" }), ok(plan({ impact } as never))));
+    await steps();
+    expect(screen.getByText(/What it changed was put back by/).textContent).toContain("op_9, which was verified");
+    expect(await screen.findByText(/It was undone: the settings go back\. Records do not come back\./)).toBeTruthy();
+    expect(screen.getByTestId("announced").textContent).toBe("Create topic: Undone");
+  });
+
+  it("is shown as undone once its undo was verified in the dialog", async () => {
+    let state: "succeeded" | "reverted" = "succeeded";
+    const undoing = operation({ id: "op_2", kind: "topic.delete", reverts: "op_1" });
+    await openPage("/operations/op_1", {
+      [URL]: () =>
+        answer(
+          operation({ revertible: state === "succeeded", state, reverted_by: state === "reverted" ? "op_2" : null }),
+        ),
+      "POST /api/v1/operations/op_1/undo-plan": plan({ id: "pl_2", kind: "topic.delete", confirm_phrase: null }),
+      "POST /api/v1/operations": () => {
+        state = "reverted";
+        return undoing;
+      },
+      "GET /console/api/pages/operation/op_2": answer(undoing),
+    });
+    await steps();
+    press("Undo");
+    const dialog = within(await screen.findByRole("dialog", { name: "Undo: create topic" }));
+    (await dialog.findByRole("button", { name: "Delete topic" })).click();
+    expect(await screen.findByText(/What it changed was put back by/)).toBeTruthy();
   });
 
   it("is undone by a plan that is confirmed like any other, whose operation is shown live", async () => {

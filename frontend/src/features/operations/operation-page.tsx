@@ -102,8 +102,8 @@ export function OperationPage() {
                 <div className="ps-stack">
                   <Warnings warnings={plan.impact.warnings} />
                   <BlastRadius extents={plan.impact.blast_radius} />
-                  <PlanDiff plan={plan} />
-                  <UndoFacts undo={plan.impact.undo} />
+                  <PlanDiff plan={plan} past />
+                  <UndoFacts undo={plan.impact.undo} undone={operation?.state === "reverted"} />
                   <details>
                     <summary className="ps-muted" style={{ cursor: "pointer", fontSize: "0.8125rem" }}>
                       Inputs, as the REST API takes them

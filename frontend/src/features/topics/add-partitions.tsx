@@ -1,6 +1,7 @@
-import { Button, Group, Modal, NumberInput, Stack } from "@mantine/core";
+import { Button, Group, NumberInput, Stack } from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
+import { Dialog } from "@/components/dialog";
 import { formatInteger } from "@/lib/format";
 
 interface AddPartitionsProps {
@@ -18,7 +19,7 @@ export function AddPartitions({ opened, current, onClose, onPlan }: AddPartition
     if (valid) onPlan(Number(total));
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={<strong>Add partitions</strong>}>
+    <Dialog opened={opened} onClose={onClose} title="Add partitions">
       <form onSubmit={submit}>
         <Stack gap="md">
           <NumberInput
@@ -46,6 +47,6 @@ export function AddPartitions({ opened, current, onClose, onPlan }: AddPartition
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, NumberInput, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { formatDuration, formatRetention } from "@/lib/format";
+import { Dialog } from "@/components/dialog";
 import type { PlanInputs } from "@/lib/types";
 
 type Given = Omit<PlanInputs<"topic.retention_lease">, "name">;
@@ -41,7 +42,7 @@ export function LeaseForm({ nowMs, startMs, onClose, onPlan }: LeaseFormProps) {
     });
   };
   return (
-    <Modal opened onClose={onClose} title={<strong>Keep records longer for a time</strong>}>
+    <Dialog opened onClose={onClose} title="Keep records longer for a time">
       <form onSubmit={submit}>
         <Stack gap="md">
           <NumberInput
@@ -85,6 +86,6 @@ export function LeaseForm({ nowMs, startMs, onClose, onPlan }: LeaseFormProps) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

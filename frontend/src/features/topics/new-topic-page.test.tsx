@@ -2,14 +2,15 @@ import { cleanup, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press } from "@/testing/app";
 import { operation, plan } from "@/testing/samples";
-import { ok } from "@/testing/server";
+import { type Answers, ok, Refusal } from "@/testing/server";
 
 const created = plan({ kind: "topic.create", confirm_phrase: null });
-const open = () =>
+const open = (more: Answers = {}) =>
   openPage("/clusters/c1/new-topic", {
     "POST /api/v1/plans": created,
     "POST /api/v1/operations": operation(),
     "GET /console/api/pages/operation/op_1": { parts: { operation: ok(operation()), plan: ok(created) } },
+    ...more,
   });
 const value = (label: string) => (screen.getByLabelText(label) as HTMLInputElement).value;
 
@@ -51,11 +52,38 @@ describe("a new topic", () => {
     expect(asked.some((one) => one.method === "POST")).toBe(false);
   });
 
+  it("says at each field what the plan refuses of it", async () => {
+    const errors = [
+      { pointer: "/inputs/replication_factor", code: "refused-by-cluster", detail: "There are 3 brokers." },
+      { pointer: "/inputs/configs/retention.ms", code: "invalid", detail: "Value must be at least -1." },
+      {
+        pointer: "/inputs/configs/segment.ms",
+        code: "invalid",
+        detail: "segment.ms is '0'. Value must be at least 1.",
+      },
+      { pointer: "/inputs/configs/max.message.bytes", code: "invalid", detail: "Not a number." },
+    ];
+    const { asked } = await open({
+      "POST /api/v1/plans": new Refusal(422, "Some fields are not valid", "inputs/…", { errors }),
+    });
+    fill("Name", "orders");
+    press("Review plan");
+    expect(await screen.findByText("There are 3 brokers.")).toBeTruthy();
+    expect(screen.getByLabelText("Replication factor").getAttribute("aria-invalid")).toBe("true");
+    expect(screen.getByText("Value must be at least -1.")).toBeTruthy();
+    expect(
+      screen.getByText("segment.ms is '0'. Value must be at least 1. max.message.bytes: Not a number."),
+    ).toBeTruthy();
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(value("Name")).toBe("orders");
+    expect(asked.filter((one) => one.method === "POST")).toHaveLength(1);
+  });
+
   it("warns of one copy and of two", async () => {
     await open();
-    fill("Copies (replication factor)", "1");
+    fill("Replication factor", "1");
     expect(screen.getByText("With one copy, a lost broker means lost records.")).toBeTruthy();
-    fill("Copies (replication factor)", "2");
+    fill("Replication factor", "2");
     expect(screen.getByText(/With two copies and two required in sync/)).toBeTruthy();
   });
 

@@ -11,11 +11,20 @@ import { PlanFlow } from "@/components/plan-flow";
 import { TOPIC_SETTINGS } from "@/generated/constants";
 import { clearDrafts, useDraft } from "@/lib/draft";
 import { parseProperties } from "@/lib/properties";
+import type { FieldProblems } from "@/lib/problem";
 import type { PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 
 const route = getRouteApi("/app/clusters/$clusterId/new-topic");
 const NAME = /^[A-Za-z0-9._-]{1,249}$/;
+/** By the path that a plan names, or by the key of a setting that has a field of its own. */
+const FIELDS: Record<string, string> = {
+  name: "name",
+  partitions: "partitions",
+  replication_factor: "replication_factor",
+  "retention.ms": "retention",
+  "cleanup.policy": "cleanup",
+};
 
 const RETENTION = [
   { value: "", label: "Cluster default" },
@@ -32,6 +41,19 @@ const CLEANUP = [
   { value: "compact", label: "Compact: keep the latest record of each key" },
   { value: "compact,delete", label: "Compact, and delete old segments" },
 ];
+
+/** What the plan says of single fields, at the fields of this form; settings stand in one field, or in one of two lists. */
+function atFields(problems: FieldProblems): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [path, detail] of Object.entries(problems)) {
+    const key = path.replace(/^configs\//, "");
+    const own = FIELDS[path] ?? FIELDS[key];
+    const field = own ?? "configs";
+    const said = own || detail.includes(key) ? detail : `${key}: ${detail}`;
+    found[field] = [found[field], said].filter(Boolean).join(" ");
+  }
+  return found;
+}
 
 export function NewTopicPage() {
   const { clusterId } = route.useParams();
@@ -105,7 +127,7 @@ export function NewTopicPage() {
                   {...form.getInputProps("partitions")}
                 />
                 <NumberInput
-                  label="Copies (replication factor)"
+                  label="Replication factor"
                   min={1}
                   max={brokers}
                   size="sm"
@@ -169,6 +191,7 @@ export function NewTopicPage() {
         title="Create topic"
         onClose={() => setRequest(null)}
         onStarted={() => clearDrafts(draft)}
+        onFields={(problems) => form.setErrors(atFields(problems))}
         done={
           <Notice
             tone="ok"

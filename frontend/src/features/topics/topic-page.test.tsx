@@ -1,9 +1,9 @@
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { config, expiry, operation, partition, plan, retention, session, topic } from "@/testing/samples";
-import { type Answers, ok } from "@/testing/server";
+import { type Answers, ok, Refusal } from "@/testing/server";
 
 const PATH = "/clusters/c1/topics/sales";
 const gold = (...data: ReturnType<typeof retention>[]) => ok({ as_of: "2026-11-21T10:00:00Z", run_id: "run_1", data });
@@ -126,7 +126,8 @@ describe("one topic", () => {
   });
 
   it("is deleted only after its name was typed, and leads back to the topics", async () => {
-    const { asked } = await open(topic(), gold(), "", {
+    const { asked, router } = await open(topic(), gold(), "", {
+      "GET /console/api/pages/topics/c1": { parts: { topics: ok([]) } },
       "POST /api/v1/plans": plan(),
       "POST /api/v1/operations": operation({ kind: "topic.delete" }),
       "GET /console/api/pages/operation/op_1": {
@@ -142,10 +143,37 @@ describe("one topic", () => {
     fill(/Type sales to confirm/, "sales");
     fireEvent.click(confirm);
     expect(await screen.findByRole("button", { name: "Back to topics" })).toBeTruthy();
+    expect(screen.getByTestId("announced").textContent).toBe("Delete topic: Verified");
     expect(asked.find((one) => one.url === "/api/v1/operations")?.body).toMatchObject({
       plan_id: "pl_1",
       confirm: "sales",
     });
+    // However the dialog is closed, the page of what is gone leads away.
+    fireEvent.keyDown(document.body, { key: "Escape" });
+    await waitFor(() => expect(router.state.location.pathname).toBe("/clusters/c1/topics"));
+  });
+
+  it("that somebody else has deleted says so, and shows its old numbers no more", async () => {
+    let answer: unknown = { parts };
+    const { client } = await open(topic(), gold(), "", { "GET /console/api/pages/topic/c1/sales": () => answer });
+    await rowsOf("Partitions");
+    answer = new Refusal(404, "Not found", "There is no topic sales.");
+    await act(() => client.refetchQueries({ queryKey: ["page", "topic"] }));
+    expect(await screen.findByText("There is no topic sales.")).toBeTruthy();
+    expect(screen.queryByRole("table", { name: "Partitions" })).toBeNull();
+  });
+
+  it("gives the focus back to what opened a dialog, through the menu too", async () => {
+    await open(topic(), gold(), "", { "POST /api/v1/plans": plan() });
+    await rowsOf("Partitions");
+    const more = screen.getByRole("button", { name: "More" });
+    more.focus();
+    fireEvent.click(more);
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Delete topic" }));
+    const phrase = await screen.findByLabelText(/Type sales to confirm/);
+    await waitFor(() => expect(document.activeElement).toBe(phrase));
+    press("Cancel");
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByRole("button", { name: "More" })));
   });
 
   it("offers a viewer no change", async () => {

@@ -1,4 +1,4 @@
-import { Button, Menu, Tabs } from "@mantine/core";
+import { Menu, Tabs } from "@mantine/core";
 import { IconArrowsExchange, IconClockPlus, IconPlus } from "@tabler/icons-react";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -149,7 +149,8 @@ export function TopicPage() {
   const held = query.data?.parts.retention.data?.data.find((row) => row.topic === name);
   const canWrite = session?.can_write === true;
   const planDelete = () => setRequest({ kind: "topic.delete", cluster_id: clusterId, inputs: { name } });
-  if (isRefusal(query)) return <Refused error={query.error} />;
+  // While a dialog shows how it is deleted, its end is seen there; then the page leads away.
+  if (isRefusal(query) && request === null) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader
@@ -339,12 +340,13 @@ export function TopicPage() {
         request={request}
         title={titleOf(request, name)}
         onClose={() => setRequest(null)}
-        done={
-          request?.kind === "topic.delete" && (
-            <Button onClick={() => void leave({ to: "/clusters/$clusterId/topics", params: { clusterId } })}>
-              Back to topics
-            </Button>
-          )
+        leave={
+          request?.kind === "topic.delete"
+            ? {
+                label: "Back to topics",
+                go: () => void leave({ to: "/clusters/$clusterId/topics", params: { clusterId } }),
+              }
+            : undefined
         }
       />
     </>

@@ -1,0 +1,22 @@
+import { exactValue, valueWords } from "@/lib/config-values";
+
+interface ConfigValueProps {
+  name: string;
+  /** As the brokers have it; null: they do not say. */
+  value: string | null | undefined;
+  /** Nobody set it: it is what the cluster gives every topic. */
+  isDefault?: boolean;
+}
+
+/** A setting's value with its unit, what it means, and whether it is the default: "604800000 ms (7 days, default)". */
+export function ConfigValue({ name, value, isDefault = false }: ConfigValueProps) {
+  if (value === null || value === undefined)
+    return <span className="ps-muted">{isDefault ? "the default, which the brokers do not report" : "not known"}</span>;
+  const notes = [valueWords(name, value), isDefault ? "default" : null].filter((note) => note !== null);
+  return (
+    <>
+      {value === "" ? <span className="ps-muted">empty</span> : exactValue(name, value)}
+      {notes.length > 0 && <span className="ps-muted"> ({notes.join(", ")})</span>}
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { Link } from "@tanstack/react-router";
+import { kindLabel } from "@/lib/kinds";
+import { TERMINAL } from "@/lib/operations";
+import type { Operation } from "@/lib/types";
+import { Notice } from "./notice";
+import { operationLabel } from "./status";
+
+/** What became of an operation that has ended: the error, what was put back, what stays, who undid it. */
+export function OperationOutcome({ operation }: { operation: Operation }) {
+  const { state, error, remains } = operation;
+  if (!TERMINAL.has(state)) return null;
+  return (
+    <>
+      {error && (
+        <Notice tone="bad" title={error.title}>
+          {error.detail}
+        </Notice>
+      )}
+      {(state === "failed" || state === "cancelled") && <Left state={state} remains={remains} />}
+      {state === "reverted" && (
+        <Notice tone="info" title="Undone">
+          {operation.reverted_by ? (
+            <>
+              What it changed was put back by{" "}
+              <Link
+                to="/operations/$operationId"
+                params={{ operationId: operation.reverted_by }}
+                className="ps-link ps-mono"
+              >
+                {operation.reverted_by}
+              </Link>
+              , which was verified.
+            </>
+          ) : (
+            "What it changed was put back."
+          )}
+        </Notice>
+      )}
+    </>
+  );
+}
+
+/** Of an operation that did not succeed: nothing, something, or nobody knows. */
+function Left({ state, remains }: { state: "failed" | "cancelled"; remains: Operation["remains"] }) {
+  const cancelled = state === "cancelled";
+  if (!remains)
+    return <Notice tone="warn">{cancelled && "Cancelled. "}Whether anything of it stays was not noted.</Notice>;
+  if (remains.length === 0)
+    return cancelled ? (
+      <Notice tone="warn">Cancelled. Everything is as before.</Notice>
+    ) : (
+      <Notice tone="info">What it had changed was put back: everything is as before.</Notice>
+    );
+  return (
+    <Notice tone="warn" title={cancelled ? "Cancelled. This stays" : "This stays"}>
+      <ul style={{ margin: 0, paddingInlineStart: 18 }}>
+        {remains.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}
+
+/** Each change of state, said to those who do not see it. */
+export function OperationAnnouncer({ operation }: { operation: Operation }) {
+  const failed = operation.error ? `. ${operation.error.title}` : "";
+  return (
+    <div className="ps-sr" aria-live="polite" data-testid="announced">
+      {kindLabel(operation.kind)}: {operationLabel(operation.state)}
+      {failed}
+    </div>
+  );
+}

@@ -80,7 +80,7 @@ def login_settings(gateway: ClusterGateway) -> tuple[LoginSettings, str]:
         brokers = [node.id for node in gateway.describe_cluster().brokers]
         found = gateway.broker_configs(brokers)
     except GatewayError as error:
-        return {}, str(error)
+        return {}, error.said
     settings: dict[int, dict[str, str | None]] = {}
     for broker, entries in found.items():
         rows = settings.setdefault(broker, {})

@@ -109,9 +109,19 @@ _REFUSALS: dict[type[exceptions.APIException], tuple[int, str, str]] = {
 
 def _summary(rows: list[dict[str, str]]) -> str:
     """The first few rows in one sentence each, for people who read only the detail."""
-    lines = [f"{row['pointer'].lstrip('/') or 'The body'}: {row['detail']}" for row in rows[:3]]
+    lines = [f"{_field(row['pointer'])}: {row['detail']}" for row in rows[:3]]
     more = f" And {len(rows) - 3} more." if len(rows) > 3 else ""
     return " ".join(lines) + more
+
+
+def _field(pointer: str) -> str:
+    """What people call the field of a JSON pointer: its own name; an item's with its number."""
+    names = pointer.split("/")[1:]
+    if not names:
+        return "The body"
+    if names[-1].isdigit():
+        return " ".join([*names[-2:-1], str(int(names[-1]) + 1)])
+    return names[-1].replace("~1", "/").replace("~0", "~")
 
 
 def _flatten(details: Any, pointer: str) -> Any:

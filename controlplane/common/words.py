@@ -8,6 +8,9 @@ DURATIONS_MS = (
     ("millisecond", 1),
 )
 SPOKEN_PARTS = 2
+BYTES_PER_UNIT = 1024
+WHOLE_FROM = 100
+"""From here on a size is said without decimals."""
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -24,3 +27,21 @@ def lasting(duration_ms: int) -> str:
             found.append(counted(number, noun))
     text = " ".join(found[:SPOKEN_PARTS]) or counted(0, "millisecond")
     return f"about {text}" if len(found) > SPOKEN_PARTS else text
+
+
+SIZE_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def sized(number_bytes: int) -> str:
+    """`1000 bytes`; from 1 KiB on in its unit and exactly: `1.5 GiB (1610612736 bytes)`."""
+    exact = counted(number_bytes, "byte")
+    size = float(number_bytes)
+    unit = ""
+    for unit_next in SIZE_UNITS:
+        if size < BYTES_PER_UNIT:
+            break
+        size, unit = size / BYTES_PER_UNIT, unit_next
+    if not unit or size >= BYTES_PER_UNIT:
+        return exact
+    text = f"{size:.0f}" if size >= WHOLE_FROM else f"{size:.2f}".rstrip("0").rstrip(".")
+    return f"{text} {unit} ({exact})"

@@ -32,18 +32,23 @@ class GatewayError(Exception):
         self.unknown_outcome = unknown_outcome
         self.retry_after_s = retry_after_s
 
+    @property
+    def said(self) -> str:
+        """What people read: the words, and a code only where there are none."""
+        return self.detail or f"The brokers refuse it ({self.code})."
+
     def as_problem(self) -> Problem:
         """For REST: the cluster is away (503), or it refuses (409) in Kafka's own words."""
         if self.retriable:
             return Unavailable(
-                str(self),
+                self.said,
                 code="cluster-busy" if self.code == BUSY else "cluster-unreachable",
                 retry_after_s=None if self.retry_after_s is None else math.ceil(self.retry_after_s),
             )
         if self.code in AUTHENTICATION_REFUSED:
             return Conflict(
                 "The cluster does not accept the administrator user that it was registered with"
-                f" (authentication failed): {self.detail or self.code}",
+                f" (authentication failed): {self.said}",
                 code="cluster-authentication-failed",
                 kafka_error=self.code,
             )
@@ -51,7 +56,7 @@ class GatewayError(Exception):
             return Conflict(self.detail, code=EGRESS_REFUSED)
         if self.code.startswith("tls-"):
             return Conflict(self.detail, code="cluster-tls-failed", reason=self.code)
-        return Conflict(self.detail or self.code, code="refused-by-cluster", kafka_error=self.code)
+        return Conflict(self.said, code="refused-by-cluster", kafka_error=self.code)
 
 
 AUTHENTICATION_FAILED = "SASL_AUTHENTICATION_FAILED"

@@ -8,6 +8,7 @@ controller or coordinator in the library's caches is never asked twice.
 import concurrent.futures
 import contextlib
 import copy
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -29,6 +30,7 @@ HEDGE_AFTER_S = 3.0
 """Whom a hung broker keeps waiting asks another one then: what any of them may answer."""
 READS_MAX, READS_OF_ONE_MAX = 4, 2
 """How often a read is asked that any broker may answer, or only one."""
+_CODES = re.compile(r"\[Error -?\d+\] \w+(?:: )?|(?:(?<=: )|^)[A-Z]\w*Error: ")
 # Where the library spells an error in its own way.
 KAFKAS_NAMES = {
     "UNKNOWN": "UNKNOWN_SERVER_ERROR",
@@ -274,13 +276,18 @@ def check(code: int, detail: str | None, what: str) -> None:
         raise refusal(for_code(code), f"{what}: {detail or ''}".rstrip(": "))
 
 
+def without_codes(text: str) -> str:
+    """A refusal's words without what the library puts before them: `[Error 40] INVALID_CONFIG:`."""
+    return _CODES.sub("", text).strip().rstrip(": ")
+
+
 def refusal(error_type: Any, detail: str) -> GatewayError:
     """Kafka's error class as ours, with Kafka's own name."""
     name = str(getattr(error_type, "message", "") or error_type.__name__)
     request_timed_out = name == "REQUEST_TIMED_OUT"
     return GatewayError(
         KAFKAS_NAMES.get(name, name),
-        detail,
+        without_codes(detail),
         retriable=bool(getattr(error_type, "retriable", False)) or request_timed_out,
         unknown_outcome=request_timed_out,
     )

@@ -143,7 +143,7 @@ class Passage:
                 self._breakers.failed(
                     self.cluster_id,
                     took_s=took_s,
-                    reason=str(error),
+                    reason=error.said,
                     is_probe=is_probe,
                     is_particular=is_particular,
                 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from controlplane.common.words import counted
+from controlplane.common.words import counted, sized
 from controlplane.gateway.readings import Gap, Reading
 
 TOLERANCE_PERCENT = 10
@@ -58,11 +58,12 @@ class Extent:
 
     def said(self) -> str:
         """`6600 records`, `at least 4400 records`, `an unknown number of records`."""
+        known = sized(self.count) if self.noun == "byte" else counted(self.count, self.noun)
         if not self.gaps:
-            return counted(self.count, self.noun)
+            return known
         if not self.count:
             return f"an unknown number of {self.noun}s"
-        return f"at least {counted(self.count, self.noun)}"
+        return f"at least {known}"
 
 
 def amount(

@@ -231,7 +231,7 @@ def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome
         return _Retry(f"the database did not answer: {error}")
     if isinstance(error, GatewayError):
         if error.retriable or error.unknown_outcome:
-            return _Retry(str(error), after_s=error.retry_after_s or 0.0)
+            return _Retry(error.said, after_s=error.retry_after_s or 0.0)
         problem = error.as_problem()
     elif isinstance(error, StepFailedError):
         problem = Problem(error.detail, code=error.code, status=409, **error.extra)

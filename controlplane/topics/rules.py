@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from controlplane.common.problems import Conflict, Unavailable, field_problem
-from controlplane.common.words import counted, lasting
+from controlplane.common.words import counted, lasting, sized
 from controlplane.gateway.types import INTERNAL_TOPICS, SET_ON_TOPIC
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.operations import warning
@@ -12,6 +12,7 @@ from controlplane.operations.risks import Risk
 OWN_PREFIX = "__penstock"
 RETENTION_MS = "retention.ms"
 RETENTION_BYTES = "retention.bytes"
+REMOTE_STORAGE, REMOTE_DELETE = "remote.storage.enable", "remote.log.delete.on.disable"
 OWN_SOURCES = SET_ON_TOPIC
 RETRY_FIRST_S, RETRY_MAX_S = 180.0, 3600.0
 """How long after a try the end of a lease is tried again: longer than its operation may take."""
@@ -124,7 +125,7 @@ def _retention_warnings(before: Settings, after: Settings) -> Warnings:
     if "delete" not in (after.get("cleanup.policy") or "delete"):
         return []  # pure compaction keeps the last value of a key whatever its age
     found = []
-    for key, said in (("retention.ms", lasting), ("retention.bytes", _bytes)):
+    for key, said in (("retention.ms", lasting), ("retention.bytes", sized)):
         old, new = number_in(before.get(key)), number_in(after.get(key))
         if new is not None and new >= 0 and (old is None or old < 0 or new < old):
             found.append(
@@ -186,6 +187,7 @@ def _setting_warnings(before: Settings, after: Settings) -> Warnings:
                 risk=Risk.LOSES_DATA,
             )
         )
+    found += _tiered_warnings(before, after)
     for key, least, code, text in (
         (
             "max.message.bytes",
@@ -209,12 +211,35 @@ def _setting_warnings(before: Settings, after: Settings) -> Warnings:
     return found + _keeping_warnings(before, after)
 
 
+def _tiered_warnings(before: Settings, after: Settings) -> Warnings:
+    """A registered Kafka may keep old segments elsewhere, and let them go with the feature."""
+
+    def lets_go(side: Settings) -> bool:
+        return not _is_on(side, REMOTE_STORAGE) and _is_on(side, REMOTE_DELETE)
+
+    if not lets_go(after) or lets_go(before):
+        return []
+    return [
+        warning(
+            "remote-deleted",
+            f"{REMOTE_STORAGE} is off and {REMOTE_DELETE} on: what the topic holds in remote"
+            " storage is deleted for good.",
+            "danger",
+            risk=Risk.LOSES_DATA,
+        )
+    ]
+
+
+def _is_on(side: Settings, key: str) -> bool:
+    return (side.get(key) or "").lower() == "true"
+
+
 def _keeping_warnings(before: Settings, after: Settings) -> Warnings:
     """Only whole segments are deleted, and one that is written to is not whole."""
     found = []
     for kept_key, rolled_key, said in (
         ("retention.ms", "segment.ms", lasting),
-        ("retention.bytes", "segment.bytes", _bytes),
+        ("retention.bytes", "segment.bytes", sized),
     ):
         kept, rolled = number_in(after.get(kept_key)), number_in(after.get(rolled_key))
         was = (number_in(before.get(kept_key)), number_in(before.get(rolled_key)))
@@ -318,10 +343,6 @@ def leased_warnings(until: str | None) -> Warnings:
 def _begun(extent: Extent) -> str:
     text = extent.said()
     return text[0].upper() + text[1:]
-
-
-def _bytes(number: int) -> str:
-    return counted(number, "byte")
 
 
 def number_in(text: str | None) -> int | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controlplane.common.words import counted, lasting
+from controlplane.common.words import counted, lasting, sized
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,20 @@ def test_a_plural_of_its_own():
 )
 def test_a_duration_in_words(duration_ms, said):
     assert lasting(duration_ms) == said
+
+
+@pytest.mark.parametrize(
+    ("number_bytes", "said"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (1_023, "1023 bytes"),
+        (1_024, "1 KiB (1024 bytes)"),
+        (30_000, "29.3 KiB (30000 bytes)"),
+        (1_048_000, "1023 KiB (1048000 bytes)"),
+        (1_610_612_736, "1.5 GiB (1610612736 bytes)"),
+        (9_223_372_036_854_775_807, "9223372036854775807 bytes"),
+    ],
+)
+def test_a_size_in_words_and_exactly(number_bytes, said):
+    assert sized(number_bytes) == said

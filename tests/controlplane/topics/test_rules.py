@@ -59,8 +59,8 @@ def test_durations_are_said_in_words_and_sizes_with_their_noun():
             " it may stay 7 days longer."
         ),
         (
-            "retention.bytes of 1 byte is less than segment.bytes of 1048576 bytes: data goes by whole"
-            " segments, so it may stay 1048576 bytes longer."
+            "retention.bytes of 1 byte is less than segment.bytes of 1 MiB (1048576 bytes): data goes"
+            " by whole segments, so it may stay 1 MiB (1048576 bytes) longer."
         ),
     ]
 
@@ -92,3 +92,23 @@ def test_defaults_come_from_the_synonyms_in_the_topics_unit():
         ("cleanup.policy", "delete"),
         ("retention.ms", "604800000"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_lost"),
+    [
+        ({"remote.storage.enable": "true"}, {"remote.log.delete.on.disable": "true"}, True),
+        (
+            {"remote.storage.enable": "true", "remote.log.delete.on.disable": "true"},
+            {"remote.storage.enable": "true", "remote.log.delete.on.disable": "true"},
+            False,
+        ),
+        ({"remote.storage.enable": "true"}, {"remote.storage.enable": "false"}, False),
+    ],
+)
+def test_what_lies_in_remote_storage_may_go_with_it(before, after, is_lost):
+    found = update_warnings(
+        before={**BASE, **before}, after={**BASE, **after}, replication_factor=3
+    )
+    assert [row["code"] for row in found] == (["remote-deleted"] if is_lost else [])
+    assert [row.get("risk") for row in found] == (["loses-data"] if is_lost else [])

@@ -301,6 +301,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/access/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Can a principal do this, and why (not) */
+        get: operations["access_decision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/access/drift": {
         parameters: {
             query?: never;
@@ -310,6 +327,40 @@ export interface paths {
         };
         /** Users and rules that are not as the last verified operation left them */
         get: operations["access_drift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/access/matrix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Principals × resources: what ACLs allow and deny */
+        get: operations["access_matrix"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/access/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Templates of ACLs: what kinds of applications need */
+        get: operations["acl_template_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -582,6 +633,40 @@ export interface paths {
         };
         /** Topics that get far less than they do at this hour of the day */
         get: operations["analytics_silent_producers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/sparklines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last hour of what one page of a list shows, in records a second */
+        get: operations["analytics_sparklines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/throughput": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Records and bytes a second, in and out: the last hour live, then by rollups */
+        get: operations["analytics_throughput"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1921,6 +2006,32 @@ export interface components {
              */
             username?: string;
         };
+        AccessDecision: {
+            acls: components["schemas"]["SectionAge"];
+            /** @description Where brokers are set differently. */
+            by_broker: components["schemas"]["BrokerVerdict"][];
+            /** @description The ACLs that allow it, or deny it. */
+            deciding: components["schemas"]["AclBinding"][];
+            host: string;
+            /** @description ACLs that would have to be added. */
+            missing: components["schemas"]["AclBinding"][];
+            operation: string;
+            /** @description Hosts named by ACLs that get another answer. */
+            other_hosts: string[];
+            principal: string;
+            reason: components["schemas"]["ReasonEnum"];
+            resource_name: string;
+            resource_type: string;
+            /** @description Those of which a rule allows it. */
+            templates: string[];
+            /** @description The answer in a sentence. */
+            text: string;
+            /** @description Brokers' settings that decide and are unknown. */
+            unknown: string[];
+            /** @description Why they are. */
+            unknown_reason: string | null;
+            verdict: components["schemas"]["Verdict9fdEnum"];
+        };
         AccessDrift: {
             acls: components["schemas"]["SectionAge"];
             data: components["schemas"]["AccessDriftRow"][];
@@ -1946,6 +2057,16 @@ export interface components {
             observed: string;
             operation_id: string;
             text: string;
+        };
+        AccessMatrix: {
+            /** @description Resources beyond 40: those with the fewest ACLs. Narrow the search. */
+            columns_left_out: number;
+            data: components["schemas"]["MatrixRow"][];
+            observed: components["schemas"]["SectionAge"];
+            page: components["schemas"]["Page"];
+            /** @description How many there are on all pages. */
+            principals: number;
+            resources: components["schemas"]["MatrixResource"][];
         };
         AcknowledgementInputRequest: {
             note: string;
@@ -2066,6 +2187,17 @@ export interface components {
             data: components["schemas"]["Acl"][];
             observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
+        };
+        AclTemplate: {
+            /** @description What it has to be told. */
+            asks: components["schemas"]["TemplateField"][];
+            name: string;
+            rules: components["schemas"]["TemplateRule"][];
+            text: string;
+            title: string;
+        };
+        AclTemplateList: {
+            data: components["schemas"]["AclTemplate"][];
         };
         ActiveReassignments: {
             rows: components["schemas"]["Reassignment"][];
@@ -2584,6 +2716,12 @@ export interface components {
              */
             kind: "broker.restart";
         };
+        BrokerVerdict: {
+            broker: number;
+            verdict: components["schemas"]["Verdict9fdEnum"];
+        };
+        /** @enum {string} */
+        CauseEnum: "data_lost" | "stopped" | "rebalancing" | "not_owned" | "stuck_partition" | "stuck_member" | "stalled" | "hot_partition" | "slow_member" | "skewed" | "too_few_members" | "too_slow" | "rewound" | "not_committing" | "never_committed" | "catching_up" | "idle_members" | "nobody" | "caught_up" | "unknown";
         ChangeDiff: {
             after: unknown;
             before: unknown;
@@ -3373,6 +3511,28 @@ export interface components {
             text: string;
             took_ms: number;
         };
+        Diagnosis: {
+            /**
+             * Format: date-time
+             * @description Of the newest sample that was judged; null: none was.
+             */
+            as_of: string | null;
+            cause: components["schemas"]["CauseEnum"];
+            /** @description A newer sample is overdue. */
+            is_stale: boolean;
+            next_step: string;
+            /** @description The topic's partitions that are the cause; empty: all alike, or not known. */
+            partitions: number[];
+            risk: components["schemas"]["GroupExpiryStatusEnum"] | components["schemas"]["NullEnum"];
+            /** @description By the worst harm. */
+            severity: components["schemas"]["GroupSeverityEnum"];
+            status: components["schemas"]["LagPointStatusEnum"] | components["schemas"]["NullEnum"];
+            /** @description One sentence. */
+            text: string;
+            topic: string | null;
+            /** @description What is not known, a sentence each. */
+            unknown: string[];
+        };
         DiskForecast: {
             analysis: string;
             /** Format: date-time */
@@ -3475,7 +3635,9 @@ export interface components {
              */
             as_of: string;
             coordinator: number | null;
+            diagnosis: components["schemas"]["Diagnosis"];
             group: string;
+            /** @description Records behind the commits; null while a part of it is not known. */
             lag: number | null;
             members: components["schemas"]["GroupMember"][];
             offsets: components["schemas"]["GroupOffset"][];
@@ -3484,6 +3646,12 @@ export interface components {
             stale_reason: string | null;
             state: string;
             topics: string[];
+            /** @description Of the topics that it uses, those without a commit. */
+            uncommitted_partitions: number | null;
+            /** @description What partitions without a commit hold. Consumers read it with auto.offset.reset=earliest, none of it with latest; brokers do not know that setting. null: not known. */
+            uncommitted_records: number | null;
+            /** @description The lag and all that partitions without a commit hold; null: not known. */
+            unread_at_most: number | null;
         };
         GroupDeleteInputs: {
             group: string;
@@ -3558,13 +3726,50 @@ export interface components {
             partitions: components["schemas"]["TopicPartition"][];
         };
         GroupOffset: {
+            /** @description null: no commit */
             committed: number | null;
+            /** Format: double */
+            consume_records_per_s: number | null;
+            /**
+             * Format: double
+             * @description Until it has caught up; null: not at this pace, or not known.
+             */
+            eta_s: number | null;
+            /**
+             * Format: double
+             * @description Until retention may take the first unread record.
+             */
+            expires_in_s: number | null;
+            /**
+             * Format: double
+             * @description Until, at this pace, a record is lost unread.
+             */
+            first_loss_in_s: number | null;
             lag: number | null;
+            /** Format: double */
+            lag_s: number | null;
+            /** Format: double */
+            lag_s_at_least: number | null;
             log_end: number | null;
             log_start: number | null;
+            lost_records: number | null;
             metadata: string;
+            /** @description null: assigned to no member */
+            owner: components["schemas"]["Owner"] | null;
             partition: number;
+            /** Format: double */
+            produce_records_per_s: number | null;
+            /** Format: date-time */
+            sampled_at: string | null;
+            /**
+             * Format: double
+             * @description How long the committed offset has stood still, at least.
+             */
+            stuck_s: number | null;
             topic: string;
+            unread_at_least: number | null;
+            /** @description Without a commit all that is held. */
+            unread_at_most: number | null;
         };
         GroupPart: {
             /**
@@ -3635,7 +3840,9 @@ export interface components {
              */
             as_of: string;
             coordinator: number | null;
+            diagnosis: components["schemas"]["Diagnosis"];
             group: string;
+            /** @description Records behind the commits; null while a part of it is not known. */
             lag: number | null;
             members: number;
             protocol_type: string;
@@ -3643,6 +3850,12 @@ export interface components {
             stale_reason: string | null;
             state: string;
             topics: string[];
+            /** @description Of the topics that it uses, those without a commit. */
+            uncommitted_partitions: number | null;
+            /** @description What partitions without a commit hold. Consumers read it with auto.offset.reset=earliest, none of it with latest; brokers do not know that setting. null: not known. */
+            uncommitted_records: number | null;
+            /** @description The lag and all that partitions without a commit hold; null: not known. */
+            unread_at_most: number | null;
         };
         GroupRowListPart: {
             /**
@@ -3660,6 +3873,8 @@ export interface components {
             observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
         };
+        /** @enum {string} */
+        GroupSeverityEnum: "ok" | "unknown" | "recovering" | "warning" | "danger";
         Health: {
             /**
              * Format: date-time
@@ -4082,6 +4297,26 @@ export interface components {
         };
         /** @enum {string} */
         MatchEnum: "any" | "literal" | "prefix";
+        MatrixCell: {
+            allow: components["schemas"]["MatrixEntry"][];
+            deny: components["schemas"]["MatrixEntry"][];
+            /** @description Which of `resources`, from 0. */
+            resource: number;
+        };
+        MatrixEntry: {
+            /** @description `*`: from anywhere. */
+            hosts: string[];
+            operation: string;
+        };
+        MatrixResource: {
+            pattern_type: string;
+            resource_name: string;
+            resource_type: string;
+        };
+        MatrixRow: {
+            cells: components["schemas"]["MatrixCell"][];
+            principal: string;
+        };
         Me: {
             actor: string;
             /** @description Roles by pattern, beside the role on all. */
@@ -4525,6 +4760,11 @@ export interface components {
         };
         /** @enum {string} */
         OverEnum: "cluster" | "topic" | "group";
+        Owner: {
+            client_id: string;
+            host: string;
+            member_id: string;
+        };
         Page: {
             has_more: boolean;
             next: string | null;
@@ -4670,6 +4910,10 @@ export interface components {
             total: number;
             unit: string;
         };
+        /** @enum {string} */
+        RangeEnum: "1h" | "6h" | "24h" | "7d" | "30d" | "90d";
+        /** @enum {string} */
+        ReasonEnum: "no-authorizer" | "super-user" | "allow-rule" | "open-without-rules" | "deny-rule" | "no-rule" | "not-granted" | "peers-only" | "settings-unknown" | "brokers-differ";
         /** @enum {string} */
         ReasonsEnum: "PARTIAL_COMMIT" | "REWOUND";
         Reassignment: {
@@ -5297,6 +5541,32 @@ export interface components {
         SilentProducersRowVerdictEnum: "producing" | "silent" | "unknown";
         /** @enum {string} */
         Source5f3Enum: "spark" | "collector";
+        Sparkline: {
+            /**
+             * Format: double
+             * @description The newest that is known.
+             */
+            last: number | null;
+            name: string;
+            /** @description Records a second of each step; null where it is not known. */
+            values: (number | null)[];
+        };
+        Sparklines: {
+            /** Format: date-time */
+            as_of: string | null;
+            of: components["schemas"]["SparklinesOfEnum"];
+            /** @description Of the names that are seen. */
+            rows: components["schemas"]["Sparkline"][];
+            /**
+             * Format: date-time
+             * @description Newer numbers are due before this; later than that, what is shown is old.
+             */
+            stale_after: string | null;
+            step_s: number;
+            ts_ms: number[];
+        };
+        /** @enum {string} */
+        SparklinesOfEnum: "topic" | "group" | "broker";
         /** @enum {string} */
         State224Enum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
         /** @enum {string} */
@@ -5325,6 +5595,24 @@ export interface components {
         StepStateEnum: "pending" | "running" | "done" | "failed" | "skipped";
         /** @enum {string} */
         StrategyEnum: "earliest" | "latest" | "timestamp" | "shift" | "offset";
+        TemplateField: {
+            hint: string;
+            is_required: boolean;
+            may_be_prefix: boolean;
+            name: string;
+            title: string;
+        };
+        TemplateRule: {
+            /** @description Whose value is the resource's name. */
+            field: string | null;
+            is_prefix: boolean;
+            /** @description The name, where there is no field. */
+            name: string;
+            operations: string[];
+            resource_type: string;
+            /** @description Added to the field's value. */
+            suffix: string;
+        };
         Tenant: {
             id: string;
             name: string;
@@ -5402,6 +5690,52 @@ export interface components {
              */
             throttle_bytes_per_s: number | null;
         };
+        Throughput: {
+            /** Format: date-time */
+            as_of: string | null;
+            /** @description No series was left out. */
+            complete: boolean;
+            /** Format: date-time */
+            from: string | null;
+            of: components["schemas"]["ThroughputOfEnum"];
+            range: components["schemas"]["RangeEnum"];
+            /** @description Why something is missing. */
+            reason: string | null;
+            /** @description The busiest first, 50 at most. */
+            series: components["schemas"]["ThroughputSeries"][];
+            source: components["schemas"]["ThroughputSourceEnum"];
+            /**
+             * Format: date-time
+             * @description Newer numbers are due before this; later than that, what is shown is old.
+             */
+            stale_after: string | null;
+            step_s: number;
+            /** Format: date-time */
+            to: string | null;
+            /** @description The beginnings of the steps. */
+            ts_ms: number[];
+        };
+        /** @enum {string} */
+        ThroughputOfEnum: "cluster" | "broker" | "topic" | "group" | "partition";
+        ThroughputSeries: {
+            /** @description As leader. */
+            broker: number | null;
+            /** @description Of each step, of what is known; null where nothing is. */
+            bytes_in_per_s: (number | null)[];
+            /** @description Of each step, of what is known; null where nothing is. By the commits of consumer groups. */
+            bytes_out_per_s: (number | null)[];
+            group: string | null;
+            /** @description Of each step: the share of partitions, or of time, that is known. */
+            known: (number | null)[];
+            partition: number | null;
+            /** @description Of each step, of what is known; null where nothing is. */
+            records_in_per_s: (number | null)[];
+            /** @description Of each step, of what is known; null where nothing is. By the commits of consumer groups. */
+            records_out_per_s: (number | null)[];
+            topic: string | null;
+        };
+        /** @enum {string} */
+        ThroughputSourceEnum: "samples" | "hours" | "days";
         Topic: {
             /**
              * Format: date-time
@@ -6064,6 +6398,8 @@ export interface components {
             restorable: boolean;
             topic: string;
         };
+        /** @enum {string} */
+        Verdict9fdEnum: "allowed" | "denied" | "unknown";
         Warning: {
             code: string;
             risk?: components["schemas"]["RiskEnum"];
@@ -8395,6 +8731,105 @@ export interface operations {
             };
         };
     };
+    access_decision: {
+        parameters: {
+            query?: {
+                /** @description The client's address; else one that no ACL names. */
+                host?: string;
+                /** @description DESCRIBE by default. */
+                operation?: "ALTER" | "ALTER_CONFIGS" | "CLUSTER_ACTION" | "CREATE" | "DELETE" | "DESCRIBE" | "DESCRIBE_CONFIGS" | "IDEMPOTENT_WRITE" | "READ" | "WRITE";
+                /** @description `User:<name>`; User:ANONYMOUS by default. */
+                principal?: string;
+                /** @description Needed but for the cluster. */
+                resource_name?: string;
+                /** @description CLUSTER by default. */
+                resource_type?: "CLUSTER" | "GROUP" | "TOPIC" | "TRANSACTIONAL_ID";
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessDecision"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     access_drift: {
         parameters: {
             query?: never;
@@ -8413,6 +8848,142 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccessDrift"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    access_matrix: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+                /** @description A part of the principal, in any case. */
+                principal?: string;
+                /** @description A part of the resource's name, in any case. */
+                resource?: string;
+                /** @description Of this type only. */
+                resource_type?: "CLUSTER" | "GROUP" | "TOPIC" | "TRANSACTIONAL_ID";
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessMatrix"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acl_template_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AclTemplateList"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -9638,6 +10209,199 @@ export interface operations {
                     "application/json": components["schemas"]["SilentProducers"];
                     "application/vnd.apache.parquet": string;
                     "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_sparklines: {
+        parameters: {
+            query: {
+                /** @description Of what a list shows; at most 100. */
+                name: string[];
+                of: "broker" | "group" | "topic";
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sparklines"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_throughput: {
+        parameters: {
+            query?: {
+                /** @description One of them; without it all. */
+                broker?: number;
+                /** @description With of=group; a series a topic. */
+                group?: string;
+                /** @description cluster */
+                of?: "broker" | "cluster" | "group" | "partition" | "topic";
+                /** @description At most; 10 to 1000, 240 by default. */
+                points?: number;
+                /** @description 1h */
+                range?: "1h" | "24h" | "30d" | "6h" | "7d" | "90d";
+                /** @description With of=topic and of=partition. */
+                topic?: string;
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Throughput"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A problem (RFC 9457) */

@@ -2,15 +2,20 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { mantineStylesPlugin } from "./vite/mantine-styles";
+import { precompressPlugin } from "./vite/precompress";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
 
 // In development the API lives in another process; PENSTOCK_DEV_API names it.
 const api = process.env.PENSTOCK_DEV_API ?? "http://127.0.0.1:8000";
 
 export default defineConfig({
   base: "/",
-  plugins: [react()],
+  plugins: [react(), mantineStylesPlugin(root), precompressPlugin()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
-  build: { outDir: "dist", assetsDir: "assets", sourcemap: false, chunkSizeWarningLimit: 700 },
+  // The manifest says which files a page needs; tests/console/test_first_view.py adds them up.
+  build: { outDir: "dist", assetsDir: "assets", manifest: true, sourcemap: false, chunkSizeWarningLimit: 700 },
   server: { host: "127.0.0.1", proxy: { "/api": api, "/console": api } },
   // Mantine in jsdom takes seconds on a busy machine.
   test: {

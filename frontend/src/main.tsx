@@ -1,7 +1,5 @@
-import "@fontsource-variable/inter/wght.css";
-import "@fontsource-variable/jetbrains-mono/wght.css";
-import "@mantine/core/styles.css";
-import "@mantine/notifications/styles.css";
+import "virtual:mantine.css";
+import "./app/fonts.css";
 import "./app/styles.css";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";

@@ -1,9 +1,11 @@
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { ApiError } from "@/lib/problem";
 import { theme } from "./theme";
+
+// Nothing is notified before somebody has done something; what is shown earlier waits in the store for it.
+const Notifications = lazy(() => import("./notifications"));
 
 /** A client error repeats itself; only a lost or failing server is asked again, twice. */
 const retry = (count: number, error: unknown) =>
@@ -17,7 +19,9 @@ export function Providers({ children }: { children: ReactNode }) {
   return (
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" />
+        <Suspense>
+          <Notifications />
+        </Suspense>
         {children}
       </QueryClientProvider>
     </MantineProvider>

@@ -1,14 +1,14 @@
 /** Penstock's look: water-teal accent, cool neutrals, small radii, dense controls. */
 import {
-  ActionIcon,
-  Badge,
-  Button,
+  type ActionIconProps,
+  type BadgeProps,
+  type ButtonProps,
   createTheme,
-  Modal,
   type MantineColorsTuple,
-  Paper,
-  Table,
-  Tooltip,
+  type ModalProps,
+  type PaperProps,
+  type TableProps,
+  type TooltipProps,
 } from "@mantine/core";
 
 const pen: MantineColorsTuple = [
@@ -72,15 +72,22 @@ export const theme = createTheme({
   },
   cursorType: "pointer",
   autoContrast: true,
+  // By name: a component that is named by itself is loaded with the first view, which needs neither modals nor tooltips.
   components: {
-    ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray" } }),
-    Badge: Badge.extend({ defaultProps: { variant: "light", radius: "sm", size: "sm" } }),
-    Button: Button.extend({ defaultProps: { size: "xs" } }),
-    Modal: Modal.extend({
-      defaultProps: { centered: false, yOffset: "6vh", overlayProps: { backgroundOpacity: 0.45 } },
-    }),
-    Paper: Paper.extend({ defaultProps: { withBorder: true, radius: "lg" } }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 6, horizontalSpacing: "sm" } }),
-    Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 250, multiline: true, maw: 340 } }),
+    ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } satisfies Partial<ActionIconProps> },
+    Badge: { defaultProps: { variant: "light", radius: "sm", size: "sm" } satisfies Partial<BadgeProps> },
+    Button: { defaultProps: { size: "xs" } satisfies Partial<ButtonProps> },
+    Modal: {
+      defaultProps: {
+        centered: false,
+        yOffset: "6vh",
+        overlayProps: { backgroundOpacity: 0.45 },
+      } satisfies Partial<ModalProps>,
+    },
+    Paper: { defaultProps: { withBorder: true, radius: "lg" } satisfies Partial<PaperProps> },
+    Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: "sm" } satisfies Partial<TableProps> },
+    Tooltip: {
+      defaultProps: { withArrow: true, openDelay: 250, multiline: true, maw: 340 } satisfies Partial<TooltipProps>,
+    },
   },
 });

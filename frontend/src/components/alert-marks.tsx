@@ -1,6 +1,6 @@
 /** How alerts, and what belongs to them, are marked in every place. */
-import { Tooltip } from "@mantine/core";
 import type { Alert, AlertSeverity } from "@/lib/types";
+import { Hint } from "./hint";
 import { Status, type Tone } from "./status";
 
 const SEVERITIES: Record<AlertSeverity, [tone: Tone, label: string, hint: string]> = {
@@ -47,10 +47,10 @@ export function AlertState({ alert }: { alert: Marked }) {
 
 function Tag({ hint, children }: { hint: string; children: string }) {
   return (
-    <Tooltip label={hint} multiline maw={280}>
+    <Hint label={hint}>
       <span className="ps-tag" data-tone="muted">
         {children}
       </span>
-    </Tooltip>
+    </Hint>
   );
 }

@@ -92,7 +92,7 @@ describe("a table", () => {
 
   it("goes to the next page", async () => {
     show({ pageSize: 2 });
-    fireEvent.click(screen.getByRole("button", { name: "2" }));
+    fireEvent.click(await screen.findByRole("button", { name: "2" }));
     expect(await names()).toEqual(["c"]);
   });
 

@@ -1,17 +1,22 @@
-import { Group, Pagination } from "@mantine/core";
+import { Group } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
-import {
-  type ColumnDef,
-  type ColumnDefTemplate,
-  getCoreRowModel,
-  getPaginationRowModel,
-  getSortedRowModel,
-  type RowData,
-  type SortingState,
-  useReactTable,
-} from "@tanstack/react-table";
-import { type ReactNode, useMemo, useState } from "react";
+import type { RowData } from "@tanstack/react-table";
+import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { formatInteger } from "@/lib/format";
+import {
+  canSort,
+  type Column,
+  type Columns,
+  drawCell,
+  drawHeader,
+  type Order,
+  readColumns,
+  sorted,
+  startsDown,
+} from "./table-model";
+
+// Most tables have one page.
+const Pager = lazy(() => import("./pager"));
 
 declare module "@tanstack/react-table" {
   // The type parameters are the library's; an augmentation has to repeat them.
@@ -32,9 +37,7 @@ export interface TableView {
 
 interface DataTableProps<T> {
   rows: T[];
-  // TanStack's own type for a mixed list of columns.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- see above
-  columns: ColumnDef<T, any>[];
+  columns: Columns<T>;
   rowId: (row: T) => string;
   label: string;
   /** View state from the URL; without it the table keeps its own. */
@@ -45,14 +48,9 @@ interface DataTableProps<T> {
   empty?: ReactNode;
 }
 
-/** What a column draws. It is called, not mounted as a component: one whose columns are made anew by its parent would
- * be another component each time, and its cells, with open menus and the focus in them, would be mounted again. */
-function drawn<Context extends object>(template: ColumnDefTemplate<Context> | undefined, context: Context): ReactNode {
-  return typeof template === "function" ? (template(context) as ReactNode) : template;
+function parseOrder(sort: string | undefined): Order | undefined {
+  return sort ? { id: sort.replace(/^-/, ""), desc: sort.startsWith("-") } : undefined;
 }
-
-const parseSort = (sort: string | undefined): SortingState =>
-  sort ? [{ id: sort.replace(/^-/, ""), desc: sort.startsWith("-") }] : [];
 
 /** Sortable, paged table. Sorting and page live in the URL when the page says so. */
 export function DataTable<T>({
@@ -69,31 +67,18 @@ export function DataTable<T>({
   const [local, setLocal] = useState<TableView>({});
   const current = view ?? local;
   const change = onView ?? setLocal;
-  const known = new Set(
-    columns.map((column) => column.id ?? ("accessorKey" in column ? String(column.accessorKey) : "")),
-  );
-  const wanted = parseSort(current.sort ?? defaultSort).filter((item) => known.has(item.id));
+  const known = readColumns(columns);
+  const wanted = parseOrder(current.sort ?? defaultSort);
+  const order = wanted && known.some(({ id }) => id === wanted.id) ? wanted : undefined;
   const pages = Math.max(1, Math.ceil(rows.length / pageSize));
   const pageIndex = Math.min(Math.max(1, current.page ?? 1), pages) - 1;
-  // A row keeps the values that it was asked for: columns that read them otherwise, once a name is known,
-  // need rows anew.
-  // eslint-disable-next-line react-hooks/exhaustive-deps -- see above
-  const data = useMemo(() => [...rows], [rows, columns]);
-  const table = useReactTable({
-    data,
-    columns,
-    getRowId: rowId,
-    state: { sorting: wanted, pagination: { pageIndex, pageSize } },
-    getCoreRowModel: getCoreRowModel(),
-    getSortedRowModel: getSortedRowModel(),
-    getPaginationRowModel: getPaginationRowModel(),
-    enableSortingRemoval: false,
-    autoResetPageIndex: false,
-    onSortingChange: (update) => {
-      const next = (typeof update === "function" ? update(wanted) : update)[0];
-      change({ ...current, page: undefined, sort: next && `${next.desc ? "-" : ""}${next.id}` });
-    },
-  });
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- an order is its two values; columns are what they read
+  const all = useMemo(() => sorted(rows, known, order), [rows, columns, order?.id, order?.desc]);
+  const shown = all.slice(pageIndex * pageSize, (pageIndex + 1) * pageSize);
+  const sortBy = (column: Column<T>) => {
+    const desc = order?.id === column.id ? !order.desc : startsDown(column, rows);
+    change({ ...current, page: undefined, sort: `${desc ? "-" : ""}${column.id}` });
+  };
   if (rows.length === 0 && empty) return <>{empty}</>;
   const hidden = (below: string | undefined) => (below ? `ps-hide-${below}` : undefined);
   return (
@@ -101,48 +86,46 @@ export function DataTable<T>({
       <div className="ps-table-wrap">
         <table className="ps-table" aria-label={label}>
           <thead>
-            {table.getHeaderGroups().map((group) => (
-              <tr key={group.id}>
-                {group.headers.map((header) => {
-                  const meta = header.column.columnDef.meta;
-                  const sorted = header.column.getIsSorted();
-                  const text = drawn(header.column.columnDef.header, header.getContext());
-                  return (
-                    <th
-                      key={header.id}
-                      scope="col"
-                      data-align={meta?.align}
-                      className={hidden(meta?.hideBelow)}
-                      aria-sort={sorted === "asc" ? "ascending" : sorted === "desc" ? "descending" : undefined}
-                    >
-                      {header.column.getCanSort() ? (
-                        <button type="button" className="ps-sort" onClick={header.column.getToggleSortingHandler()}>
-                          {text}
-                          {sorted === "asc" && <IconArrowUp size={12} aria-hidden />}
-                          {sorted === "desc" && <IconArrowDown size={12} aria-hidden />}
-                        </button>
-                      ) : (
-                        text
-                      )}
-                    </th>
-                  );
-                })}
-              </tr>
-            ))}
+            <tr>
+              {known.map((column) => {
+                const { meta } = column.definition;
+                const direction = order?.id === column.id ? (order.desc ? "descending" : "ascending") : undefined;
+                const text = drawHeader(column);
+                return (
+                  <th
+                    key={column.id}
+                    scope="col"
+                    data-align={meta?.align}
+                    className={hidden(meta?.hideBelow)}
+                    aria-sort={direction}
+                  >
+                    {canSort(column) ? (
+                      <button type="button" className="ps-sort" onClick={() => sortBy(column)}>
+                        {text}
+                        {direction === "ascending" && <IconArrowUp size={12} aria-hidden />}
+                        {direction === "descending" && <IconArrowDown size={12} aria-hidden />}
+                      </button>
+                    ) : (
+                      text
+                    )}
+                  </th>
+                );
+              })}
+            </tr>
           </thead>
           <tbody>
-            {table.getRowModel().rows.map((row) => (
-              <tr key={row.id}>
-                {row.getVisibleCells().map((cell) => {
-                  const meta = cell.column.columnDef.meta;
+            {shown.map((row, index) => (
+              <tr key={rowId(row)}>
+                {known.map((column) => {
+                  const { meta } = column.definition;
                   return (
                     <td
-                      key={cell.id}
-                      data-column={cell.column.id}
+                      key={column.id}
+                      data-column={column.id}
                       data-align={meta?.align}
                       className={hidden(meta?.hideBelow)}
                     >
-                      {drawn(cell.column.columnDef.cell, cell.getContext())}
+                      {drawCell(column, { id: rowId(row), original: row, index: pageIndex * pageSize + index })}
                     </td>
                   );
                 })}
@@ -157,13 +140,13 @@ export function DataTable<T>({
             {formatInteger(pageIndex * pageSize + 1)}–{formatInteger(Math.min(rows.length, (pageIndex + 1) * pageSize))}{" "}
             of {formatInteger(rows.length)}
           </span>
-          <Pagination
-            size="xs"
-            total={pages}
-            value={pageIndex + 1}
-            onChange={(page) => change({ ...current, page: page === 1 ? undefined : page })}
-            getControlProps={(control) => ({ "aria-label": `${control} page` })}
-          />
+          <Suspense>
+            <Pager
+              pages={pages}
+              page={pageIndex + 1}
+              onPage={(page) => change({ ...current, page: page === 1 ? undefined : page })}
+            />
+          </Suspense>
         </Group>
       )}
     </>

@@ -1,4 +1,4 @@
-import { Tooltip } from "@mantine/core";
+import { Hint } from "./hint";
 
 /** The replicas of a partition in assignment order: leader filled, in sync plain, behind dashed. */
 export function Replicas({ replicas, isr, leader }: { replicas: number[]; isr: number[]; leader: number | null }) {
@@ -8,12 +8,12 @@ export function Replicas({ replicas, isr, leader }: { replicas: number[]; isr: n
         const kind = id === leader ? "leader" : isr.includes(id) ? "synced" : "behind";
         const hint = { leader: "leader", synced: "in sync", behind: "not in sync" }[kind];
         return (
-          <Tooltip key={id} label={`Broker ${id}: ${hint}`}>
+          <Hint key={id} label={`Broker ${id}: ${hint}`}>
             <span className="ps-chip" data-kind={kind}>
               {id}
               <span className="ps-sr"> ({hint})</span>
             </span>
-          </Tooltip>
+          </Hint>
         );
       })}
     </span>

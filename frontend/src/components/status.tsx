@@ -1,5 +1,5 @@
-import { Tooltip } from "@mantine/core";
 import { LAG_SEVERITY, RISK_SEVERITY, type Severity } from "@/generated/constants";
+import { Hint } from "./hint";
 
 export type Tone = "ok" | "warn" | "bad" | "run" | "muted";
 
@@ -19,7 +19,7 @@ export function Status({ tone, label, pulse = false, hint }: StatusProps) {
       <span>{label}</span>
     </span>
   );
-  return hint ? <Tooltip label={hint}>{body}</Tooltip> : body;
+  return hint ? <Hint label={hint}>{body}</Hint> : body;
 }
 
 const PHASES: Record<string, [Tone, string, string]> = {

@@ -1,7 +1,8 @@
-import { Loader, Tooltip, UnstyledButton } from "@mantine/core";
+import { Loader, UnstyledButton } from "@mantine/core";
 import { IconAlertTriangle, IconCircleFilled } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { Hint } from "@/components/hint";
 import { TERMINAL } from "@/lib/operations";
 import { useOverview } from "@/lib/use-clusters";
 
@@ -30,7 +31,7 @@ export function RunningOperations({ live, since }: RunningOperationsProps) {
     );
   }
   return (
-    <Tooltip
+    <Hint
       label={
         live ? "Changes arrive as they happen." : "The live stream is down; pages refresh every few seconds instead."
       }
@@ -39,7 +40,7 @@ export function RunningOperations({ live, since }: RunningOperationsProps) {
         <IconCircleFilled size={8} className={live ? "ps-ok" : "ps-warn"} aria-hidden />
         {live ? "Live" : "Polling"}
       </span>
-    </Tooltip>
+    </Hint>
   );
 }
 
@@ -48,7 +49,7 @@ function Stale({ since }: { since: number }) {
   const client = useQueryClient();
   const retry = () => void client.refetchQueries({ queryKey: ["page"], type: "active" });
   return (
-    <Tooltip label="The server did not answer since then; pages go on asking. Ask now.">
+    <Hint label="The server did not answer since then; pages go on asking. Ask now.">
       <UnstyledButton
         onClick={retry}
         className="ps-status ps-warn"
@@ -57,7 +58,7 @@ function Stale({ since }: { since: number }) {
         <IconAlertTriangle size={14} aria-hidden />
         <span role="status">Stale since {clock(since)}</span>
       </UnstyledButton>
-    </Tooltip>
+    </Hint>
   );
 }
 

@@ -1,4 +1,4 @@
-import { AppShell, Burger, Group, ScrollArea } from "@mantine/core";
+import { Burger, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
@@ -26,45 +26,38 @@ export function Shell() {
   const live = useEvents(`/console/events?topics=${Object.keys(onChange).join(",")}`, onChange);
   const since = useStaleSince();
   return (
-    <AppShell
-      layout="alt"
-      header={{ height: 46 }}
-      navbar={{ width: 226, breakpoint: "sm", collapsed: { mobile: !opened } }}
-      padding={{ base: "sm", sm: "lg" }}
-    >
+    <div className="ps-shell" data-menu={opened}>
       <a href="#main" className="ps-skip">
         Skip to content
       </a>
-      <AppShell.Header style={{ background: "var(--ps-page)", borderColor: "var(--ps-line)" }}>
-        <Group h="100%" px={{ base: "sm", sm: "lg" }} gap="sm" wrap="nowrap">
-          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
-          <Crumbs />
-          <Group gap={6} ml="auto" wrap="nowrap">
-            <RunningOperations live={live} since={since} />
-            <UserMenu />
-          </Group>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar style={{ background: "var(--ps-sidebar)", borderColor: "var(--ps-line)" }}>
-        <Group h={46} px={18} justify="space-between" wrap="nowrap">
+      <aside className="ps-shell-side" aria-label="Sidebar">
+        <Group h={46} px={18} justify="space-between" wrap="nowrap" style={{ flex: "none" }}>
           <Brand />
           <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Close menu" />
         </Group>
-        <ScrollArea style={{ flex: 1 }}>
+        <div className="ps-shell-scroll">
           <SideNav />
-        </ScrollArea>
-      </AppShell.Navbar>
-      <AppShell.Main
+        </div>
+      </aside>
+      <header className="ps-shell-head">
+        <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+        <Crumbs />
+        <Group gap={6} ml="auto" wrap="nowrap">
+          <RunningOperations live={live} since={since} />
+          <UserMenu />
+        </Group>
+      </header>
+      <main
         id="main"
         tabIndex={-1}
         style={{ outline: "none" }}
-        className={since === null ? undefined : "ps-stale"}
+        className={since === null ? "ps-shell-main" : "ps-shell-main ps-stale"}
       >
         <div style={{ maxWidth: 1320, margin: "0 auto" }}>
           <Outlet />
         </div>
-      </AppShell.Main>
+      </main>
       <SignInAgain />
-    </AppShell>
+    </div>
   );
 }

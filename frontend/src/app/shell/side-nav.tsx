@@ -1,4 +1,3 @@
-import { Select } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import {
   IconArrowsExchange,
@@ -22,6 +21,7 @@ import {
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { AlertBadge } from "@/components/alert-badge";
+import { PlainSelect } from "@/components/plain-select";
 import { useSession } from "@/lib/session";
 import { useOverview } from "@/lib/use-clusters";
 import { TenantSwitch } from "./tenant-switch";
@@ -80,14 +80,11 @@ export function SideNav() {
       <div className="ps-nav-title">Cluster</div>
       {clusters.length > 0 && (
         <div style={{ padding: "0 12px 6px" }}>
-          <Select
-            aria-label="Cluster"
-            size="xs"
-            placeholder="Choose a cluster"
-            allowDeselect={false}
-            data={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
-            value={clusterId ?? null}
-            onChange={(value) => value && void navigate({ to: "/clusters/$clusterId", params: { clusterId: value } })}
+          <PlainSelect
+            label="Cluster"
+            options={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
+            value={clusterId}
+            onPick={(id) => void navigate({ to: "/clusters/$clusterId", params: { clusterId: id } })}
           />
         </div>
       )}

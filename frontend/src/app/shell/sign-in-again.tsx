@@ -1,92 +1,27 @@
-import { Button, Group, Modal, PasswordInput, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useRouter } from "@tanstack/react-router";
-import { useState } from "react";
-import { ProblemPanel } from "@/components/problem-panel";
-import { anonymousQuery, useSession, useSignInAgain } from "@/lib/session";
-import { setSignedOut, useSignedOut } from "@/lib/signed-out";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { useSignedOut } from "@/lib/signed-out";
 
-/** The login in place: the page behind it stays, with what was typed into it. */
+const load = () => import("./sign-in-again-dialog").then((module) => ({ default: module.SignInAgainDialog }));
+const Dialog = lazy(load);
+
+/** When the page is quiet: the dialog has to be there already when the server can no longer be asked for it. */
+const LOADED_AFTER_MS = 5_000;
+
+/** The login over the page, once its session has ended. */
 export function SignInAgain() {
   const isGone = useSignedOut();
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => void load().catch(() => undefined), LOADED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (isGone && !wanted) setWanted(true);
+  // It stays mounted after that, so that it leaves and gives the focus back as it should.
   return (
-    <Modal
-      opened={isGone}
-      onClose={() => undefined}
-      withCloseButton={false}
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-      title={<strong>Sign in again</strong>}
-    >
-      {isGone && <Form />}
-    </Modal>
-  );
-}
-
-function Form() {
-  const router = useRouter();
-  const session = useSession();
-  // Its read brings the CSRF token that the login needs.
-  const anonymous = useQuery(anonymousQuery);
-  const again = useSignInAgain();
-  const [password, setPassword] = useState("");
-  const username = session.data?.user?.username ?? "";
-  const { passwords = true, provider = null } = anonymous.data?.sign_in ?? {};
-  const leave = () => {
-    setSignedOut(false);
-    window.location.assign("/login");
-  };
-  const submit = (event: React.FormEvent) => {
-    event.preventDefault();
-    again.mutate({ username, password }, { onSuccess: () => void router.invalidate() });
-  };
-  return (
-    <form onSubmit={submit}>
-      <Stack gap="md">
-        <Text size="sm">Your session has ended. This page stays as it is, with what you have typed.</Text>
-        {passwords && (
-          <>
-            <input type="hidden" name="username" autoComplete="username" value={username} readOnly />
-            <PasswordInput
-              label={`Password of ${username}`}
-              name="password"
-              autoComplete="current-password"
-              data-autofocus
-              visibilityToggleFocusable
-              visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
-              required
-              withAsterisk={false}
-              value={password}
-              onChange={(event) => setPassword(event.currentTarget.value)}
-            />
-          </>
-        )}
-        {again.isError && <ProblemPanel error={again.error} />}
-        {anonymous.isError && <ProblemPanel error={anonymous.error} onRetry={() => void anonymous.refetch()} />}
-        {provider !== null && (
-          <Text size="sm">
-            <a href="/console/oidc/login" target="_blank" rel="noreferrer">
-              Sign in with {provider} in a new tab
-            </a>
-            , then come back and continue.
-          </Text>
-        )}
-        <Group justify="flex-end" gap={8}>
-          <Button variant="default" onClick={leave}>
-            Leave this page
-          </Button>
-          {provider !== null && (
-            <Button variant="default" onClick={() => again.mutate(null)} loading={again.isPending}>
-              Continue
-            </Button>
-          )}
-          {passwords && (
-            <Button type="submit" loading={again.isPending} disabled={anonymous.isPending || password === ""}>
-              Sign in
-            </Button>
-          )}
-        </Group>
-      </Stack>
-    </form>
+    wanted && (
+      <Suspense>
+        <Dialog isGone={isGone} />
+      </Suspense>
+    )
   );
 }

@@ -1,5 +1,5 @@
-import { Select } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
+import { PlainSelect } from "@/components/plain-select";
 import { useSession, useSwitchTenant } from "@/lib/session";
 
 /** Shown only to people with more than one tenant. */
@@ -10,15 +10,13 @@ export function TenantSwitch() {
   if (!session?.tenant || session.tenants.length < 2) return null;
   return (
     <div style={{ padding: "4px 12px 6px" }}>
-      <Select
-        aria-label="Tenant"
-        size="xs"
-        allowDeselect={false}
-        data={session.tenants.map((tenant) => ({ value: tenant.slug, label: tenant.name }))}
+      <PlainSelect
+        label="Tenant"
+        options={session.tenants.map((tenant) => ({ value: tenant.slug, label: tenant.name }))}
         value={session.tenant.slug}
         disabled={switchTenant.isPending}
-        onChange={(slug) => {
-          if (!slug || slug === session.tenant?.slug) return;
+        onPick={(slug) => {
+          if (slug === session.tenant?.slug) return;
           switchTenant.mutate(slug, { onSuccess: () => void router.navigate({ to: "/" }) });
         }}
       />

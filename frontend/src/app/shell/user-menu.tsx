@@ -1,22 +1,19 @@
-import { ActionIcon, Menu, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import {
-  IconBook2,
-  IconDeviceDesktop,
-  IconLock,
-  IconLogout,
-  IconMoon,
-  IconSun,
-  IconUserCircle,
-} from "@tabler/icons-react";
-import { useRouter } from "@tanstack/react-router";
-import { useLogout, useSession } from "@/lib/session";
+import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { IconMoon, IconSun, IconUserCircle } from "@tabler/icons-react";
+import { lazy, Suspense, useState } from "react";
+
+// Menus bring what places them: more than a tenth of what the first view may load.
+const AccountMenu = lazy(() => import("./account-menu").then((module) => ({ default: module.AccountMenu })));
 
 export function UserMenu() {
-  const { data: session } = useSession();
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme("light");
-  const logout = useLogout();
-  const router = useRouter();
+  const [wanted, setWanted] = useState(false);
+  const button = (
+    <ActionIcon size="md" aria-label="Account" aria-haspopup="menu" onClick={() => setWanted(true)}>
+      <IconUserCircle size={19} stroke={1.7} />
+    </ActionIcon>
+  );
   return (
     <>
       <ActionIcon
@@ -26,42 +23,13 @@ export function UserMenu() {
       >
         {scheme === "dark" ? <IconSun size={17} stroke={1.7} /> : <IconMoon size={17} stroke={1.7} />}
       </ActionIcon>
-      <Menu position="bottom-end" width={210}>
-        <Menu.Target>
-          <ActionIcon size="md" aria-label="Account">
-            <IconUserCircle size={19} stroke={1.7} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Label>
-            {session?.user?.username}
-            {session?.tenant && ` · ${session.tenant.name}`}
-          </Menu.Label>
-          <Menu.Item leftSection={<IconLock size={15} />} onClick={() => void router.navigate({ to: "/profile" })}>
-            Profile and password
-          </Menu.Item>
-          <Menu.Item leftSection={<IconDeviceDesktop size={15} />} onClick={() => setColorScheme("auto")}>
-            Colours of the system
-          </Menu.Item>
-          <Menu.Item leftSection={<IconBook2 size={15} />} component="a" href="/api/v1/openapi.json" target="_blank">
-            REST API description
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item
-            leftSection={<IconLogout size={15} />}
-            onClick={() =>
-              logout.mutate(undefined, {
-                onSettled: (ended) => {
-                  if (ended?.logout_url) window.location.assign(ended.logout_url);
-                  else void router.navigate({ to: "/login" });
-                },
-              })
-            }
-          >
-            Sign out
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      {wanted ? (
+        <Suspense fallback={button}>
+          <AccountMenu />
+        </Suspense>
+      ) : (
+        button
+      )}
     </>
   );
 }

@@ -1,0 +1,20 @@
+import { Pagination } from "@mantine/core";
+
+interface PagerProps {
+  pages: number;
+  /** From 1. */
+  page: number;
+  onPage: (page: number) => void;
+}
+
+export default function Pager({ pages, page, onPage }: PagerProps) {
+  return (
+    <Pagination
+      size="xs"
+      total={pages}
+      value={page}
+      onChange={onPage}
+      getControlProps={(control) => ({ "aria-label": `${control} page` })}
+    />
+  );
+}

@@ -1,0 +1,68 @@
+"""What a browser loads of the build before the overview shows its data."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ENTRY, PAGE = "index.html", "src/features/clusters/overview-page.tsx"
+FONTS = ("inter-latin-", "jetbrains-mono-latin-")
+"""The faces that every page uses; those of other scripts are loaded by what a page holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstView:
+    """Names of files of the build, each with what it is when sent, bytes."""
+
+    script_bytes: dict[str, int]
+    style_bytes: dict[str, int]
+    font_bytes: dict[str, int]
+    page_bytes: dict[str, int]
+
+    @property
+    def total_bytes(self) -> int:
+        kinds = (self.script_bytes, self.style_bytes, self.font_bytes, self.page_bytes)
+        return sum(sum(files.values()) for files in kinds)
+
+    def summary(self) -> str:
+        def kilo(files: dict[str, int]) -> str:
+            return f"{sum(files.values()) / 1000:.1f} kB in {len(files)}"
+
+        return (
+            f"scripts {kilo(self.script_bytes)}, styles {kilo(self.style_bytes)}, "
+            f"fonts {kilo(self.font_bytes)}, page {kilo(self.page_bytes)}: "
+            f"{self.total_bytes / 1000:.1f} kB"
+        )
+
+
+def first_view(dist: Path) -> FirstView:
+    """By the build's manifest: the entry, the overview, and all that both import at once."""
+    manifest = json.loads((dist / ".vite" / "manifest.json").read_text())
+    scripts: set[str] = set()
+    styles: set[str] = set()
+    waiting = [ENTRY, PAGE]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        chunk = manifest[name]
+        scripts.add(chunk["file"])
+        styles.update(chunk.get("css", ()))
+        waiting += chunk.get("imports", ())
+    fonts = {
+        f"assets/{file.name}"
+        for file in (dist / "assets").glob("*.woff2")
+        if re.fullmatch(rf"({'|'.join(FONTS)})[\w-]{{8}}\.woff2", file.name)
+    }
+    return FirstView(
+        *({name: sent_bytes(dist / name) for name in names} for names in (scripts, styles, fonts)),
+        {ENTRY: sent_bytes(dist / ENTRY)},
+    )
+
+
+def sent_bytes(file: Path) -> int:
+    """As brotli where the build has that."""
+    compressed = file.with_name(f"{file.name}.br")
+    return (compressed if compressed.is_file() else file).stat().st_size

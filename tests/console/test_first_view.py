@@ -1,0 +1,40 @@
+"""The first view stays light: what the build holds, not how fast this machine is."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.console.first_view import FONTS, first_view
+
+DIST = Path(__file__).resolve().parents[2] / "frontend" / "dist"
+LIMIT_BYTES = 200_000
+
+pytestmark = pytest.mark.skipif(
+    not (DIST / ".vite" / "manifest.json").is_file(), reason="the console is not built"
+)
+
+
+def test_the_first_view_is_at_most_200_kilobytes():
+    view = first_view(DIST)
+    print(view.summary())
+    assert view.total_bytes <= LIMIT_BYTES, view
+
+
+def test_it_is_counted_whole():
+    view = first_view(DIST)
+    assert any(name.startswith("assets/overview-page-") for name in view.script_bytes)
+    assert len(view.font_bytes) == len(FONTS)
+    assert len(view.style_bytes) == 1
+    # Every script has its compressed form, or is too small for one.
+    for name, size in view.script_bytes.items():
+        assert (DIST / f"{name}.br").is_file() or size < 600, name
+
+
+def test_charts_and_what_places_menus_are_not_in_it():
+    view = first_view(DIST)
+    late = ("echart-", "floating-ui", "mantine-more-", "sign-in-again", "account-menu")
+    found = [name for name in view.script_bytes | view.style_bytes for part in late if part in name]
+    assert found == []
+    # Each is a file of its own, so that the names above mean something.
+    names = " ".join(file.name for file in (DIST / "assets").iterdir())
+    assert [part for part in late if part not in names] == []

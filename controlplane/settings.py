@@ -97,7 +97,7 @@ MIDDLEWARE = [
     "controlplane.common.middleware.SecurityHeadersMiddleware",
     "controlplane.common.middleware.DatabaseAwayMiddleware",
     "controlplane.common.middleware.AddressLimitMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "controlplane.common.compression.PageCompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -107,8 +107,6 @@ TEMPLATES = [
     {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True, "OPTIONS": {}}
 ]
 STATIC_URL = "/static/"
-WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
-WHITENOISE_AUTOREFRESH = DEBUG
 # -- what browsers get -----------------------------------------------------------------------
 # Whoever serves other names than this machine's is taken to do so over TLS.
 HTTPS = env.bool(

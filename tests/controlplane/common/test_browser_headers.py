@@ -91,7 +91,7 @@ def test_over_tls_plain_requests_are_redirected_and_cookies_are_secure(db, setti
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_every_answer_has_the_headers(db, settings, tmp_path, address):
     (tmp_path / "index.html").write_text("<title>Penstock</title>")
-    settings.FRONTEND_DIST = settings.WHITENOISE_ROOT = tmp_path
+    settings.FRONTEND_DIST = tmp_path
     answer = Client().get(address)
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["X-Frame-Options"] == "DENY"

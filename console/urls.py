@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from console import api, assets, events, oidc
+from console import api, assets, events, oidc, search
 
 urlpatterns = [
     path("console/api/session", api.SessionView.as_view()),
@@ -14,6 +14,7 @@ urlpatterns = [
     path("console/api/invitation/acceptance", api.AcceptanceView.as_view()),
     path("console/oidc/login", oidc.login_view),
     path("console/oidc/callback", oidc.callback_view),
+    path("console/api/search", search.SearchView.as_view()),
     *api.page_urls(),
     path("console/events", events.events_view),
     path("console/events/operations/<str:operation_id>", events.operation_events_view),

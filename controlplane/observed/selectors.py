@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Case, Q, QuerySet, When
 from django.utils import timezone
 
 from controlplane.common.problems import Problem, Unavailable
@@ -141,6 +141,33 @@ def cut(reader: Reader, row: ObservedRow) -> ObservedRow:
 def rows_of(reader: Reader, name: str) -> Iterator[ObservedRow]:
     """Every row of a section that the reader sees, by key."""
     return (cut(reader, row) for row in rows_to_cut(reader, name))
+
+
+def names_holding(of: Sequence[Reader], name: str, text: str, limit: int) -> list[tuple[str, str]]:
+    """(cluster id, key) of a section's rows whose key holds `text`, in one statement.
+
+    Those that begin with it come first. Readers who do not see the section are left out.
+    """
+    area = readers.AREAS[name]
+    seen = [
+        reader
+        for reader in of
+        if name in readers.NAMED or reader.scope.sees(area, reader.cluster_name)
+    ]
+    by_names = [(reader.names(name), reader.cluster_id) for reader in seen]
+    # One list for all that are seen whole: most people see every cluster so.
+    where = Q(cluster_id__in=[id_ for names, id_ in by_names if not names])
+    for names, id_ in by_names:
+        if names:
+            where |= Q(cluster_id=id_) & names
+    model = MODELS[name]
+    rows = (
+        model.objects.filter(where, gone=False, key__icontains=text)  # type: ignore[attr-defined] # concrete
+        .annotate(rank=Case(When(key__istartswith=text, then=0), default=1))
+        .order_by("rank", "key", "cluster_id")
+        .values_list("cluster_id", "key")
+    )
+    return list(rows[:limit])
 
 
 def row_of(reader: Reader, name: str, key: str) -> ObservedRow | None:

@@ -1,9 +1,10 @@
 """Reads: plans and operations as the JSON of the REST shapes, one tenant at a time."""
 
 from collections.abc import Callable, Collection
+from itertools import islice
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from controlplane.common.grants import Scope
@@ -31,6 +32,8 @@ from controlplane.operations.states import (
 from controlplane.tenants.models import Tenant
 
 LOCKS_SHOWN = 20
+SEARCHED_MAX = 2_000
+"""A text is looked for in that many of a tenant's newest operations."""
 
 
 def operations(tenant: Tenant, scope: Scope) -> QuerySet[Operation]:
@@ -97,6 +100,19 @@ def filtered(
                 raise field_problem("/state", f"{name!r} is no state; there are: active, {known}.")
         rows = rows.filter(state__in=asked)
     return rows
+
+
+def operations_holding(tenant: Tenant, scope: Scope, text: str, limit: int) -> list[Operation]:
+    """The newest whose id is `text`, or whose resource or kind holds it; as `shown` covers them."""
+    names = {} if scope.sees_all else cluster_names(tenant.pk)
+    rows = only_seen(Operation.objects.filter(tenant=tenant), scope, names).order_by("-pk")
+    newest = rows.values("pk")[:SEARCHED_MAX]
+    holds = Q(resource__icontains=text) | Q(kind__icontains=text) | Q(pk__istartswith=text)
+    found = rows.filter(Q(pk=text) | (holds & Q(pk__in=newest))).select_related("plan")
+    if scope.sees_all:
+        return list(found[:limit])
+    covered = (row for row in found if is_seen(scope, row.plan, names, row.cluster_id))
+    return list(islice(covered, limit))
 
 
 def operation_get(tenant: Tenant, scope: Scope, operation_id: str) -> dict[str, Any]:

@@ -160,13 +160,19 @@ def page_view(name: str, page: Page) -> type[TenantView]:
         area = page.area
 
         @documented(
-            f"console_page_{name}", answers={200: page.shape}, tag=TAG, summary=page.summary
+            f"console_page_{name}",
+            answers={200: page.shape},
+            parameters=page.query.parameters() if page.query else None,
+            tag=TAG,
+            summary=page.summary,
         )
         def get(self, request: Request, **address: str) -> Response:
-            del request
-            parts = page.build(self.tenant, self.scope, *address.values())
+            wanted = [page.query.wanted(request)] if page.query else []
+            parts = page.build(self.tenant, self.scope, *wanted, *address.values())
             # Of the tenant and of what the viewer sees of it: an answer is kept for no one else.
-            kept = "/".join([self.tenant.id, self.scope.mark, name, *address.values()])
+            kept = "/".join(
+                [self.tenant.id, self.scope.mark, name, *address.values(), *map(repr, wanted)]
+            )
             return Response({"parts": RUNNER.run(kept, parts)}, headers=NO_STORE)
 
     return PageView

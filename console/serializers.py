@@ -143,6 +143,23 @@ class ClusterSummarySerializer(Shape):
     size_bytes = serializers.IntegerField(allow_null=True, help_text="Over all replicas.")
 
 
+class ListCountsSerializer(Shape):
+    page = serializers.IntegerField(help_text="The one that is shown: at most the last.")
+    size = serializers.IntegerField(help_text="Rows a page.")
+    matched = serializers.IntegerField()
+    total = serializers.IntegerField(help_text="Without search and filters.")
+
+
+class TopicCountsSerializer(ListCountsSerializer):
+    partitions = serializers.IntegerField(allow_null=True, help_text="Of all that match.")
+    largest_bytes = serializers.IntegerField(allow_null=True)
+    replication_factor_max = serializers.IntegerField(allow_null=True)
+
+
+class GroupCountsSerializer(ListCountsSerializer):
+    largest_lag = serializers.IntegerField(allow_null=True, help_text="Of all that match.")
+
+
 class LoadSerializer(Shape):
     id = serializers.IntegerField(help_text="The broker.")
     leaders = serializers.IntegerField(allow_null=True)
@@ -216,9 +233,11 @@ ClusterPageSerializer = _page(
         "client_config": _one(ClientConfigSerializer),
     },
 )
-TopicsPageSerializer = _page("Topics", {"topics": TOPICS})
+TopicsPageSerializer = _page("Topics", {"topics": TOPICS, "counts": _one(TopicCountsSerializer)})
 TopicPageSerializer = _page("Topic", {"topic": TOPIC, "retention": RETENTION})
-GroupsPageSerializer = _page("Groups", {"groups": GROUPS, "lag": LAG})
+GroupsPageSerializer = _page(
+    "Groups", {"groups": GROUPS, "counts": _one(GroupCountsSerializer), "lag": LAG}
+)
 GroupPageSerializer = _page(
     "Group", {"group": GROUP, "lag": LAG, "retention": RETENTION, "collector": COLLECTOR}
 )
@@ -233,7 +252,12 @@ AccessPageSerializer = _page(
 )
 ReassignPageSerializer = _page(
     "Reassign",
-    {"cluster": CLUSTER, "topics": TOPICS, "loads": LOADS, "reassignments": REASSIGNMENTS},
+    {
+        "cluster": CLUSTER,
+        "counts": _one(TopicCountsSerializer),
+        "loads": LOADS,
+        "reassignments": REASSIGNMENTS,
+    },
 )
 AnalyticsPageSerializer = _page(
     "Analytics",

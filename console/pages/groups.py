@@ -1,28 +1,53 @@
 """Consumer groups: what the brokers were last seen to say beside what Spark worked out."""
 
+from functools import cache
 from typing import Any
 
+from console.list_query import ListQuery
 from console.pages import analytics_parts
-from console.pages.shared import observed
+from console.pages.shared import counts_of, observed
 from console.parts import Part
+from controlplane.analytics import selectors as analytics
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
-from controlplane.groups.selectors import group_detail, group_row, with_diagnosis
+from controlplane.groups.selectors import (
+    GROUP_FILTERS,
+    GROUP_ORDERS,
+    group_detail,
+    group_row,
+    groups_listed,
+    with_diagnosis,
+)
+from controlplane.observed.listings import Listed, Wanted
 from controlplane.observed.sections import GROUPS
-from controlplane.observed.selectors import Section, rows_of
+from controlplane.observed.selectors import Section
 from controlplane.tenants.models import Tenant
 
+GROUPS_QUERY = ListQuery(GROUP_ORDERS, GROUP_FILTERS, "-verdict")
 
-def groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
-    row = seen_cluster(tenant, scope, cluster_id)
-    reader = reader_of(row, scope)
 
-    def read(at: Section) -> list[dict[str, Any]]:
-        return with_diagnosis(reader, [group_row(each, at) for each in rows_of(reader, GROUPS)])
+def groups(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dict[str, Part]:
+    """A page of the groups, and what was worked out of those that are on it."""
+    cluster = seen_cluster(tenant, scope, cluster_id)
+    reader = reader_of(cluster, scope)
+
+    @cache
+    def page() -> Listed:
+        return groups_listed(
+            reader, wanted, lambda: analytics.judged_groups(tenant, scope, cluster_id)
+        )
+
+    def rows(at: Section) -> list[dict[str, Any]]:
+        return with_diagnosis(reader, [group_row(row, at) for row in page().rows])
+
+    def lag() -> dict[str, Any]:
+        names = [row.key for row in page().rows]
+        return analytics.lag_series(tenant, scope, cluster_id, groups=names, latest=True)
 
     return {
-        "groups": observed(row, scope, GROUPS, read),
-        "lag": analytics_parts.lag_now(tenant, scope, cluster_id),
+        "groups": observed(cluster, scope, GROUPS, rows),
+        "counts": observed(cluster, scope, GROUPS, lambda _at: counts_of(page(), wanted)),
+        "lag": Part(lag),
     }
 
 

@@ -1,20 +1,29 @@
 """What the reassignment wizard chooses from, and what moves already."""
 
 from console.pages.cluster import loads
-from console.pages.shared import asked, cluster_part
-from console.pages.topics import topic_list
+from console.pages.shared import asked, cluster_part, counts_of, observed
 from console.parts import Part
-from controlplane.clusters.selectors import seen_cluster
+from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
+from controlplane.observed.listings import Wanted
+from controlplane.observed.sections import TOPICS
 from controlplane.reassignments.progress import active
 from controlplane.tenants.models import Tenant
+from controlplane.topics.selectors import INTERNAL, topics_listed
 
 
 def reassign(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
     row = seen_cluster(tenant, scope, cluster_id)
+    everything = Wanted(filters=frozenset({INTERNAL}), size=1)
     return {
         "cluster": cluster_part(tenant, scope, cluster_id),
-        "topics": topic_list(row, scope),
+        # Topics are searched for as they are typed (`/api/v1/…/topics?q=`); this is of them all.
+        "counts": observed(
+            row,
+            scope,
+            TOPICS,
+            lambda _at: counts_of(topics_listed(reader_of(row, scope), everything), everything),
+        ),
         "loads": loads(row, scope),
         "reassignments": asked(row, scope, active),
     }

@@ -7,14 +7,15 @@ from typing import Any
 from rest_framework.serializers import Serializer
 
 from console import serializers as shapes
+from console.list_query import ListQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
 from console.pages.cluster import cluster
-from console.pages.groups import group, groups
+from console.pages.groups import GROUPS_QUERY, group, groups
 from console.pages.operations import operation, operations
 from console.pages.overview import overview
 from console.pages.reassign import reassign
-from console.pages.topics import topic, topics
+from console.pages.topics import TOPICS_QUERY, topic, topics
 from console.parts import Part
 from controlplane.common.grants import Area
 
@@ -27,6 +28,7 @@ class Page:
         build: gives its parts, of what the viewer's scope covers.
         address: follows its name, as in `urls`.
         area: what a viewer has to see something of.
+        query: of a page that is a list; `build` is then given what of it is wanted, too.
     """
 
     build: Callable[..., dict[str, Part]]
@@ -34,6 +36,7 @@ class Page:
     summary: str
     address: str = ""
     area: Area = Area.OUTLINE
+    query: ListQuery | None = None
 
 
 _CLUSTER = "/<str:cluster_id>"
@@ -42,9 +45,13 @@ _CLUSTER = "/<str:cluster_id>"
 PAGES: dict[str, Page] = {
     "overview": Page(overview, shapes.OverviewPageSerializer, "The tenant's clusters"),
     "cluster": Page(cluster, shapes.ClusterPageSerializer, "One cluster", _CLUSTER),
-    "topics": Page(topics, shapes.TopicsPageSerializer, "A cluster's topics", _CLUSTER),
+    "topics": Page(
+        topics, shapes.TopicsPageSerializer, "A cluster's topics", _CLUSTER, query=TOPICS_QUERY
+    ),
     "topic": Page(topic, shapes.TopicPageSerializer, "One topic", f"{_CLUSTER}/<path:topic>"),
-    "groups": Page(groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER),
+    "groups": Page(
+        groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER, query=GROUPS_QUERY
+    ),
     "group": Page(group, shapes.GroupPageSerializer, "One group", f"{_CLUSTER}/<path:group>"),
     "access": Page(access, shapes.AccessPageSerializer, "Users and ACLs", _CLUSTER, Area.ACCESS),
     "reassign": Page(reassign, shapes.ReassignPageSerializer, "What can be moved", _CLUSTER),

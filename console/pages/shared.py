@@ -9,6 +9,7 @@ from controlplane.clusters.selectors import cluster_get, reader_of, seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.common.problems import Unavailable
 from controlplane.gateway.port import ClusterGateway
+from controlplane.observed.listings import Listed, Wanted
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.selectors import Section, rows_of, section
 from controlplane.observed.services import observed_section
@@ -65,6 +66,17 @@ def observed_list(cluster: Cluster, scope: Scope, name: str, render: Render) -> 
     return observed(
         cluster, scope, name, lambda at: [render(row, at) for row in rows_of(reader, name)]
     )
+
+
+def counts_of(page: Listed, wanted: Wanted) -> dict[str, Any]:
+    """{page, size, matched, total} and the list's own figures."""
+    return {
+        "page": page.page,
+        "size": wanted.size,
+        "matched": page.matched,
+        "total": page.total,
+        **page.figures,
+    }
 
 
 def sentence(reason: str) -> str:

@@ -1,32 +1,48 @@
-"""Topics of a cluster, and one topic with what Spark knows of its retention."""
+"""Topics of a cluster a page at a time, and one topic with what Spark knows of its retention."""
 
+from functools import cache
 from typing import Any
 
+from console.list_query import ListQuery
 from console.pages import analytics_parts
-from console.pages.shared import observed
+from console.pages.shared import counts_of, observed
 from console.parts import Part
-from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
+from controlplane.observed.listings import Listed, Wanted
 from controlplane.observed.sections import TOPICS
-from controlplane.observed.selectors import Section, rows_of
+from controlplane.observed.selectors import Section
 from controlplane.tenants.models import Tenant
-from controlplane.topics.selectors import topic_detail, topic_row, with_drift
+from controlplane.topics.selectors import (
+    TOPIC_FILTERS,
+    TOPIC_ORDERS,
+    topic_detail,
+    topic_row,
+    topics_listed,
+    with_drift,
+)
+
+TOPICS_QUERY = ListQuery(tuple(TOPIC_ORDERS), TOPIC_FILTERS, "name")
 
 
-def topics(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
-    return {"topics": topic_list(seen_cluster(tenant, scope, cluster_id), scope)}
-
-
-def topic_list(cluster: Cluster, scope: Scope) -> Part:
-    """Every topic that `scope` covers, with its drift."""
+def topics(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dict[str, Part]:
+    cluster = seen_cluster(tenant, scope, cluster_id)
     reader = reader_of(cluster, scope)
 
-    def read(at: Section) -> list[dict[str, Any]]:
-        rows = [topic_row(row, at) for row in rows_of(reader, TOPICS)]
-        return with_drift(reader, rows)
+    @cache
+    def page() -> Listed:
+        return topics_listed(reader, wanted)
 
-    return observed(cluster, scope, TOPICS, read)
+    def rows(at: Section) -> list[dict[str, Any]]:
+        return with_drift(reader, [topic_row(row, at) for row in page().rows])
+
+    def counts(_at: Section) -> dict[str, Any]:
+        return counts_of(page(), wanted)
+
+    return {
+        "topics": observed(cluster, scope, TOPICS, rows),
+        "counts": observed(cluster, scope, TOPICS, counts),
+    }
 
 
 def topic(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:

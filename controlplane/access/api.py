@@ -29,7 +29,8 @@ from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, SEARCH, documented
 from controlplane.common.paging import page_of_list
 from controlplane.common.problems import field_problem
-from controlplane.observed.api import SEARCH_MAX, observed_list
+from controlplane.observed.api import observed_list
+from controlplane.observed.listings import SEARCH_MAX
 from controlplane.observed.sections import ACLS, USERS
 from controlplane.tenants.views import TenantView
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
 from django.utils import timezone
@@ -41,10 +41,13 @@ from controlplane.clusters.selectors import seen_cluster
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
+from controlplane.groups.diagnosis import harm_of, worse_severity
+from controlplane.groups.selectors import Judged
 from controlplane.operations.states import RUNNING, SUCCEEDED
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.runs import Job
+from spark_analytics.contracts.statuses import Risk, Severity, Status
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 SPAN_DEFAULT_S = 3 * 3600
@@ -61,6 +64,7 @@ def lag_series(
     cluster_id: str,
     *,
     group: str | None = None,
+    groups: Collection[str] | None = None,
     topic: str | None = None,
     from_ms: int | None = None,
     to_ms: int | None = None,
@@ -79,6 +83,8 @@ def lag_series(
     live = group_verdicts([cluster_id]) if latest else GroupVerdict.objects.none()
     if group is not None:
         rows, live = rows.filter(group=group), live.filter(group=group)
+    if groups is not None:
+        rows, live = rows.filter(group__in=groups), live.filter(group__in=groups)
     if topic is not None:
         rows, live = rows.filter(topic=topic), live.filter(topic=topic)
     if latest:
@@ -94,6 +100,63 @@ def lag_series(
     as_of_ms = max((row.sampled_ms for row in seen), default=None)
     is_live = any(isinstance(row, GroupVerdict) for row in seen)
     return _answer(newest, [lag_dict(row) for row in seen], as_of_ms, is_live=is_live)
+
+
+JUDGED_BY = ("group", "topic", "sampled_ms", "status", "lag_seconds", "lag_seconds_at_least")
+
+
+def judged_groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Judged]:
+    """How each group does on the worst of its topics that are seen: as `lag_series` has it latest.
+
+    Only the columns that this takes are read: it puts all groups of a cluster in order.
+    """
+    sees = _sight(tenant, scope, cluster_id)
+    rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
+    newest_ms = rows.order_by("-ts_ms").values_list("ts_ms", flat=True).first()
+    lags: list[Any] = []
+    expiries: list[Any] = []
+    if newest_ms is not None:
+        recent: QuerySet[Any] = rows.values_list("ts_ms", *JUDGED_BY, named=True)
+        lags = newest_of_each(recent, newest_ms, ("group", "topic"))
+        of_retention = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
+        recent = of_retention.values_list("ts_ms", "group", "topic", "status", named=True)
+        expiries = newest_of_each(recent, newest_ms, ("group", "topic"))
+    live: list[Any] = list(group_verdicts([cluster_id]).values_list(*JUDGED_BY, "risk", named=True))
+    risks = {
+        (row.group, row.topic): getattr(row, "risk", None) or row.status
+        for row in newest_expiries(expiries, live)
+    }
+    worst: dict[str, Judged] = {}
+    for row in newest_lags(lags, live):
+        if not sees(topic=row.topic, group=row.group):
+            continue
+        found = _judged(row, risks.get((row.group, row.topic)))
+        there = worst.get(row.group)
+        if there is None or (there.harm or ()) < (found.harm or ()):
+            worst[row.group] = found
+    return worst
+
+
+def _judged(row: Any, risk: str | None) -> Judged:
+    status, of_retention = _known(Status, row.status), _known(Risk, risk)
+    known_s = row.lag_seconds if row.lag_seconds is not None else row.lag_seconds_at_least
+    severity = worse_severity(status, of_retention)
+    return Judged(
+        harm=harm_of(status, of_retention),
+        lag_s=known_s,
+        is_trouble=severity in {Severity.WARNING, Severity.DANGER},
+    )
+
+
+Word = TypeVar("Word", Status, Risk)
+
+
+def _known(words: type[Word], said: str | None) -> Word:
+    """One that nobody said, or that a newer version says, is unknown to this one."""
+    try:
+        return words(said or "UNKNOWN")
+    except ValueError:
+        return words("UNKNOWN")
 
 
 def retention_table(

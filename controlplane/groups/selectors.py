@@ -1,25 +1,152 @@
 """Reads of groups: lists and pages from the observed tables. Plans ask the brokers (`rules`)."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from django.db.models import Max, Q, QuerySet
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from controlplane.common.problems import NotFound
 from controlplane.groups.diagnosis import GroupFacts, Place, Standing, diagnose
 from controlplane.groups.places import diagnosis_dict, place_dict, places_of, unread_at_most
 from controlplane.groups.sources import judgements
+from controlplane.observed.listings import (
+    Listed,
+    Wanted,
+    listed,
+    named,
+    names_in_order,
+    page_within,
+)
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
 from controlplane.observed.sections import GROUPS
-from controlplane.observed.selectors import Section, details_of, reason_alone, shown
+from controlplane.observed.selectors import (
+    Section,
+    cut,
+    details_of,
+    reason_alone,
+    rows_to_cut,
+    shown,
+)
 from controlplane.observed.services import observed_row
 from spark_analytics.contracts.statuses import Severity
 
 DETAILED_MAX = 200
 """Groups of a list whose partitions are looked at, the worst first; of more only the sums are."""
 _HARMED = frozenset({Severity.WARNING, Severity.DANGER})
+
+LAGGING, TROUBLE = "lagging", "trouble"
+GROUP_FILTERS = (LAGGING, TROUBLE)
+"""What a list of groups may be asked for: only those that may have something unread; only those
+that need somebody.
+"""
+MAY_BE_UNREAD = Q(lag__gt=0) | Q(lag=None) | Q(row__uncommitted_records__gt=0)
+UNKNOWN_UNREAD = {"uncommitted_partitions": None, "uncommitted_records": None}
+COLUMNS: dict[str, Any] = {
+    "group": "key",
+    "state": KT("row__state"),
+    "members": "members",
+    "lag": "lag",
+    "coordinator": "coordinator",
+}
+JUDGED = ("verdict", "seconds")
+"""Orders by what was made of a group, which is in no column of its row."""
+GROUP_ORDERS = (*COLUMNS, *JUDGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How a group does on its worst topic.
+
+    Attributes:
+        harm: sorts the worst last; null: nobody has judged it.
+        is_trouble: whether it is worth somebody's attention.
+    """
+
+    harm: tuple[int, ...] | None = None
+    lag_s: float | None = None
+    is_trouble: bool = False
+
+
+NOT_JUDGED = Judged()
+Judgements = Callable[[], Mapping[str, Judged]]
+
+
+def groups_listed(reader: Reader, wanted: Wanted, judgements: Judgements) -> Listed:
+    """A page of the groups that the reader sees; `judgements` are asked where the order needs them.
+
+    The database orders and pages, but by what its rows do not say: a judgement, or the lag in the
+    part of the topics that the reader sees. Then names and those numbers are read, and no more.
+    """
+    rows = rows_to_cut(reader, GROUPS)
+    is_judged = wanted.sort in JUDGED or TROUBLE in wanted.filters
+    if is_judged or not reader.sees_all_topics:
+        return _listed_here(reader, rows, wanted, judgements if is_judged else dict)
+    match = wanted.matching()
+    if LAGGING in wanted.filters:
+        match &= MAY_BE_UNREAD
+    return listed(
+        reader,
+        rows,
+        wanted,
+        match=match,
+        order=COLUMNS[wanted.sort or "group"],
+        figures={"largest_lag": (Max, "lag")},
+    )
+
+
+def _listed_here(
+    reader: Reader, rows: QuerySet[ObservedRow], wanted: Wanted, judgements: Judgements
+) -> Listed:
+    judged = judgements()
+    facts = {
+        name: found
+        for name, found in _facts(reader, rows.filter(wanted.matching()), wanted).items()
+        if TROUBLE not in wanted.filters or judged.get(name, NOT_JUDGED).is_trouble
+    }
+    worth = {
+        name: _worth(wanted.sort or "group", found, judged.get(name, NOT_JUDGED))
+        for name, found in facts.items()
+    }
+    names = names_in_order(worth, wanted)
+    page = page_within(wanted, len(names))
+    lags = [found["lag"] for found in facts.values() if found["lag"] is not None]
+    return Listed(
+        rows=named(reader, rows, names[(page - 1) * wanted.size : page * wanted.size]),
+        page=page,
+        matched=len(names),
+        total=rows.count(),
+        figures={"largest_lag": max(lags, default=None)},
+    )
+
+
+def _facts(
+    reader: Reader, rows: QuerySet[ObservedRow], wanted: Wanted
+) -> dict[str, dict[str, Any]]:
+    """By name, what orders are made of, as the reader sees it."""
+    is_lagging = LAGGING in wanted.filters
+    if reader.sees_all_topics:
+        rows = rows.filter(MAY_BE_UNREAD) if is_lagging else rows
+        found = rows.values("key", "lag", "members", "coordinator", state=KT("row__state"))  # type: ignore[misc] # of ObservedGroup
+        return {each["key"]: {**each, "group": each["key"]} for each in found}
+    cuts = {row.key: cut(reader, row).row for row in rows.iterator(chunk_size=500)}
+    return {
+        name: row
+        for name, row in cuts.items()
+        if not is_lagging or unread_at_most({**UNKNOWN_UNREAD, **row}) != 0
+    }
+
+
+def _worth(order: str, found: Mapping[str, Any], judged: Judged) -> Any:
+    if order == "verdict":
+        # Equal harm: the longer lag first, one that is not known before none.
+        return None if judged.harm is None else (*judged.harm, found["lag"] or 0)
+    if order == "seconds":
+        return judged.lag_s
+    return found[order]
 
 
 def group_row(row: ObservedRow, at: Section) -> dict[str, Any]:
@@ -28,8 +155,7 @@ def group_row(row: ObservedRow, at: Section) -> dict[str, Any]:
     The lag is that of the commits. `unread_at_most` counts all records of partitions without one,
     as a consumer reads them that begins at the earliest.
     """
-    unknown = {"uncommitted_partitions": None, "uncommitted_records": None}
-    found = {**unknown, **shown(row, at)}
+    found = {**UNKNOWN_UNREAD, **shown(row, at)}
     return {**found, "unread_at_most": unread_at_most(found)}
 
 

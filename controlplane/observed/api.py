@@ -7,12 +7,12 @@ from rest_framework.request import Request
 
 from controlplane.common.paging import page_of_rows
 from controlplane.common.problems import field_problem
+from controlplane.observed.listings import SEARCH_MAX
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
 from controlplane.observed.selectors import Section, cut, rows_to_cut
 from controlplane.observed.services import observed_section
 
-SEARCH_MAX = 250
 Render = Callable[[ObservedRow, Section], dict[str, Any]]
 
 

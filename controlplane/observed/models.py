@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from controlplane.common.models import Leased
+from controlplane.observed.columns import OFFLINE_WEIGHT, RowNumber, number
 from controlplane.observed.sections import HEALTHS, KEY_MAX, UNKNOWN
 
 HEALTH_CHOICES = [(health, health) for health in HEALTHS]
@@ -77,11 +78,29 @@ class ObservedBroker(ObservedRow):
 
 
 class ObservedTopic(ObservedRow):
-    """`detail`: topic_id, its partitions as lists, the settings that it makes itself."""
+    """`detail`: topic_id, its partitions as lists, the settings that it makes itself.
+
+    `harm` is 0 while all replicas are in sync; one partition without a leader outweighs all others.
+    """
+
+    partitions = number("partitions")
+    replication_factor = number("replication_factor")
+    records = number("records")
+    size_bytes = number("size_bytes")
+    retention_ms = number("retention_ms")
+    harm = number(RowNumber("offline") * OFFLINE_WEIGHT + RowNumber("under_replicated"))
+
+    class Meta(ObservedRow.Meta):
+        # Most topics are equal in this; by what else there is the rows of a cluster are sorted.
+        indexes = [models.Index(fields=["cluster", "-harm", "key"], name="topics_by_harm")]
 
 
 class ObservedGroup(ObservedRow):
     """`detail`: members, and offsets by partition as lists."""
+
+    members = number("members")
+    lag = number("lag")
+    coordinator = number("coordinator")
 
 
 class ObservedUser(ObservedRow):

@@ -6,7 +6,9 @@ What a plan reads is a handful of bulk calls whatever the number of topics.
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, Case, F, Max, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Left
+from django.db.models.lookups import Exact
 
 from controlplane.clusters.models import Cluster
 from controlplane.common.grants import Area, Scope
@@ -14,7 +16,9 @@ from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import ALIVE_STATES, ClusterReader, total
-from controlplane.gateway.types import ConfigEntry, TopicDescription
+from controlplane.gateway.types import INTERNAL_TOPICS, ConfigEntry, TopicDescription
+from controlplane.observed import listings
+from controlplane.observed.listings import FOR_EVER, Listed, Wanted
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
 from controlplane.observed.rows import config_rows, partition_rows
@@ -23,6 +27,7 @@ from controlplane.observed.selectors import (
     Section,
     own_settings,
     reason_alone,
+    rows_to_cut,
     shown,
     topic_defaults,
 )
@@ -31,11 +36,35 @@ from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.operations.selectors import verified
 from controlplane.topics.drift import Desired, Verified, desired_topics, drift_of
 from controlplane.topics.models import OPEN_STATES, RetentionLease
-from controlplane.topics.rules import RETENTION_MS, is_internal
+from controlplane.topics.rules import OWN_PREFIX, RETENTION_MS, is_internal
 
 TOPIC_KINDS = ("topic.create", "topic.update", "topic.partitions", "topic.delete")
 LEASES_SHOWN = 100
 """Of those that have ended."""
+INTERNAL, TROUBLE = "internal", "trouble"
+TOPIC_FILTERS = (INTERNAL, TROUBLE)
+"""Internal ones too; only those that are not as they should be."""
+TOPIC_ORDERS: dict[str, Any] = {
+    "name": "key",
+    "health": "harm",
+    "partitions": "partitions",
+    "replication_factor": "replication_factor",
+    "records": "records",
+    "size": "size_bytes",
+    "retention": Case(
+        When(retention_ms__lt=0, then=Value(FOR_EVER)),
+        default=F("retention_ms"),
+        output_field=BigIntegerField(),
+    ),
+}
+TOPIC_FIGURES = {
+    "partitions": (Sum, "partitions"),
+    "largest_bytes": (Max, "size_bytes"),
+    "replication_factor_max": (Max, "replication_factor"),
+}
+DRIFT_OPERATIONS_MAX = 5_000
+"""The last so many operations are looked through for topics that were changed outside."""
+DRIFT_NAMES_MAX = 2_000
 
 
 def topic_row(row: ObservedRow, at: Section) -> dict[str, Any]:
@@ -57,6 +86,43 @@ def with_drift(reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any
         found = [] if wanted is None else drift_of(wanted, row, own.get(name))
         row["drift"] = [each for each in found if not _is_leased(each, held.get(name))]
     return rows
+
+
+def topics_listed(reader: Reader, wanted: Wanted) -> Listed:
+    """A page of the topics that the reader sees, internal ones only when they are asked for.
+
+    The filter `trouble` takes those with partitions out of sync or without a leader, and those that
+    were changed outside, as far as the last operations tell.
+    """
+    rows = rows_to_cut(reader, TOPICS)
+    if INTERNAL not in wanted.filters:
+        rows = rows.filter(row__internal=False).exclude(_reserved())
+    match = wanted.matching()
+    if TROUBLE in wanted.filters:
+        match &= Q(harm__gt=0) | Q(key__in=drifted_names(reader))
+    return listings.listed(
+        reader,
+        rows,
+        wanted,
+        match=match,
+        order=TOPIC_ORDERS[wanted.sort or "name"],
+        figures=TOPIC_FIGURES,
+    )
+
+
+def _reserved() -> Q:
+    """As `is_internal` says by the name, by the database."""
+    own = Q(Exact(Left("key", len(OWN_PREFIX)), Value(OWN_PREFIX)))
+    return own | Q(key__in=sorted(INTERNAL_TOPICS))
+
+
+def drifted_names(reader: Reader) -> list[str]:
+    """Topics that are not as the last operations about them left them."""
+    last = verified(reader.cluster_id, TOPIC_KINDS).reverse().values_list("resource", flat=True)
+    resources = dict.fromkeys(last[:DRIFT_OPERATIONS_MAX])
+    names = [resource.removeprefix("topic/") for resource in resources][:DRIFT_NAMES_MAX]
+    rows = [{**row.row} for row in rows_to_cut(reader, TOPICS).filter(key__in=names)]
+    return [row["name"] for row in with_drift(reader, rows) if row["drift"]]
 
 
 def _is_leased(drift: dict[str, Any], held_ms: int | None) -> bool:

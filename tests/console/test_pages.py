@@ -39,7 +39,7 @@ def test_every_part_is_there_as_its_shape_says(world, ids, row):
 
 
 OF_CLUSTERS = [row for row in ROWS if "cluster_id" in row.parameters]
-OBSERVED = {"summary", "loads", "topics", "topic", "groups", "group", "users", "acls"}
+OBSERVED = {"summary", "loads", "counts", "topics", "topic", "groups", "group", "users", "acls"}
 
 
 @pytest.mark.parametrize("row", OF_CLUSTERS, ids=str)

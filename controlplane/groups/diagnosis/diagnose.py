@@ -113,7 +113,9 @@ def _uncommitted(facts: GroupFacts) -> list[str]:
     have = "has" if number == 1 else "have"
     most = "an unknown number of records" if held is None else f"up to {records(held)}"
     return [
-        (f"{counted(number, 'partition')} {have} no commit: its consumers read {most} there with"
-        " auto.offset.reset=earliest, none with latest. The setting is theirs, brokers do not"
-        " know it.")
+        (
+            f"{counted(number, 'partition')} {have} no commit: its consumers read {most} there with"
+            " auto.offset.reset=earliest, none with latest. The setting is theirs, brokers do not"
+            " know it."
+        )
     ]

@@ -18,6 +18,15 @@ from spark_analytics.contracts.statuses import (
 _HARM = list(Severity)
 
 
+def worse_severity(status: Status, risk: Risk) -> Severity:
+    return max(STATUS_SEVERITY[status], RISK_SEVERITY[risk], key=_HARM.index)
+
+
+def harm_of(status: Status, risk: Risk) -> tuple[int, int, int]:
+    """Sorts the worst last: by the worse of the two, then by each."""
+    return _HARM.index(worse_severity(status, risk)), rank(status), rank(risk)
+
+
 class Cause(StrEnum):
     """Why a group is where it is; the words that clients may branch on."""
 
@@ -127,13 +136,12 @@ class Standing:
     @property
     def severity(self) -> Severity:
         """Of the worse of the two: what the group does, and what retention does to it."""
-        return max(STATUS_SEVERITY[self.status], RISK_SEVERITY[self.risk], key=_HARM.index)
+        return worse_severity(self.status, self.risk)
 
     @property
     def harm(self) -> tuple[int, int, int, int]:
         """Sorts the worst last."""
-        of_status, of_risk = rank(self.status), rank(self.risk)
-        return _HARM.index(self.severity), of_status, of_risk, self.lag_records or 0
+        return *harm_of(self.status, self.risk), self.lag_records or 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,14 @@ const rows: Row[] = [
   { name: "c", size: 2 },
 ];
 
-function show(over: { view?: TableView; onView?: (view: TableView) => void; rows?: Row[]; pageSize?: number } = {}) {
+interface Over {
+  view?: TableView;
+  onView?: (view: TableView) => void;
+  rows?: Row[];
+  pageSize?: number;
+  paged?: { page: number; size: number; matched: number };
+}
+function show(over: Over = {}) {
   render(
     <MantineProvider env="test">
       <DataTable
@@ -94,6 +101,17 @@ describe("a table", () => {
     show({ pageSize: 2 });
     fireEvent.click(await screen.findByRole("button", { name: "2" }));
     expect(await names()).toEqual(["c"]);
+  });
+
+  it("leaves order and pages to the server where that has them", async () => {
+    const onView = vi.fn();
+    show({ view: { sort: "-name", page: 2 }, onView, paged: { page: 2, size: 3, matched: 9 } });
+    expect(await names()).toEqual(["b", "a", "c"]);
+    expect(screen.getByText("4–6 of 9")).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: "3" }));
+    expect(onView).toHaveBeenLastCalledWith({ sort: "-name", page: 3 });
+    press("Size");
+    expect(onView).toHaveBeenLastCalledWith({ sort: "-size", page: undefined });
   });
 
   it("says what is there when nothing is", () => {

@@ -45,6 +45,8 @@ interface DataTableProps<T> {
   onView?: (view: TableView) => void;
   defaultSort?: string;
   pageSize?: number;
+  /** The server sorts and pages: `rows` are this page of `matched` rows. */
+  paged?: { page: number; size: number; matched: number };
   empty?: ReactNode;
 }
 
@@ -52,7 +54,7 @@ function parseOrder(sort: string | undefined): Order | undefined {
   return sort ? { id: sort.replace(/^-/, ""), desc: sort.startsWith("-") } : undefined;
 }
 
-/** Sortable, paged table. Sorting and page live in the URL when the page says so. */
+/** Sortable, paged table. Sorting and page live in the URL when the page says so, or are the server's. */
 export function DataTable<T>({
   rows,
   columns,
@@ -61,7 +63,8 @@ export function DataTable<T>({
   view,
   onView,
   defaultSort,
-  pageSize = 50,
+  pageSize: ownSize = 50,
+  paged,
   empty,
 }: DataTableProps<T>) {
   const [local, setLocal] = useState<TableView>({});
@@ -70,11 +73,18 @@ export function DataTable<T>({
   const known = readColumns(columns);
   const wanted = parseOrder(current.sort ?? defaultSort);
   const order = wanted && known.some(({ id }) => id === wanted.id) ? wanted : undefined;
-  const pages = Math.max(1, Math.ceil(rows.length / pageSize));
-  const pageIndex = Math.min(Math.max(1, current.page ?? 1), pages) - 1;
-  // eslint-disable-next-line react-hooks/exhaustive-deps -- an order is its two values; columns are what they read
-  const all = useMemo(() => sorted(rows, known, order), [rows, columns, order?.id, order?.desc]);
-  const shown = all.slice(pageIndex * pageSize, (pageIndex + 1) * pageSize);
+  const pageSize = paged?.size ?? ownSize;
+  const matched = paged?.matched ?? rows.length;
+  const pages = Math.max(1, Math.ceil(matched / pageSize));
+  const pageIndex = Math.min(Math.max(1, paged?.page ?? current.page ?? 1), pages) - 1;
+  // The server's rows come in their order, and are this page of it.
+  const wantedHere = paged ? undefined : order;
+  const all = useMemo(
+    () => sorted(rows, known, wantedHere),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- an order is its two values; columns are what they read
+    [rows, columns, wantedHere?.id, wantedHere?.desc],
+  );
+  const shown = paged ? all : all.slice(pageIndex * pageSize, (pageIndex + 1) * pageSize);
   const sortBy = (column: Column<T>) => {
     const desc = order?.id === column.id ? !order.desc : startsDown(column, rows);
     change({ ...current, page: undefined, sort: `${desc ? "-" : ""}${column.id}` });
@@ -137,8 +147,8 @@ export function DataTable<T>({
       {pages > 1 && (
         <Group justify="space-between" px={14} py={8} style={{ borderTop: "1px solid var(--ps-line)" }}>
           <span className="ps-muted ps-tnum" style={{ fontSize: "0.75rem" }}>
-            {formatInteger(pageIndex * pageSize + 1)}–{formatInteger(Math.min(rows.length, (pageIndex + 1) * pageSize))}{" "}
-            of {formatInteger(rows.length)}
+            {formatInteger(pageIndex * pageSize + 1)}–{formatInteger(Math.min(matched, (pageIndex + 1) * pageSize))} of{" "}
+            {formatInteger(matched)}
           </span>
           <Suspense>
             <Pager

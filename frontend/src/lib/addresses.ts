@@ -37,6 +37,16 @@ export type AnswerOf<V extends Verb, A extends AddressOf<V>> = paths[A][V] exten
   ? Content<Answers[keyof Answers & (200 | 201 | 202)]>
   : never;
 
+/** What follows an address: nothing for what is not given, a list's name once for each. */
+export function asked(query: unknown): string {
+  const given = Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== undefined);
+  const pairs = given.flatMap(([name, value]) =>
+    (Array.isArray(value) ? (value as unknown[]) : [value]).map((one) => [name, String(one)]),
+  );
+  const text = new URLSearchParams(pairs).toString();
+  return text && `?${text}`;
+}
+
 /** An address with its blanks filled: names of topics and groups may hold any character. */
 export function filled(address: string, blanks: unknown = {}): string {
   const values = blanks as Record<string, string>;

@@ -1,5 +1,5 @@
 /** The one client of the server: JSON in, JSON out, CSRF on writes, problem+json as ApiError. */
-import { type AddressOf, type AnswerOf, type BlanksOf, type BodyOf, filled, type QueryOf } from "./addresses";
+import { type AddressOf, type AnswerOf, asked, type BlanksOf, type BodyOf, filled, type QueryOf } from "./addresses";
 import { ApiError, type Problem } from "./problem";
 
 type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -114,16 +114,6 @@ type DeleteOptions<A extends AddressOf<"delete">> = Blanks<BlanksOf<"delete", A>
 type PostOptions<A extends AddressOf<"post">> = Blanks<BlanksOf<"post", A>> &
   Pick<Options, "idempotencyKey" | "ifMatch"> &
   (BodyOf<A> extends undefined ? { body?: never } : { body: BodyOf<A> });
-
-/** What follows an address: nothing for what is not given, a list's name once for each. */
-function asked(query: unknown): string {
-  const given = Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== undefined);
-  const pairs = given.flatMap(([name, value]) =>
-    (Array.isArray(value) ? (value as unknown[]) : [value]).map((one) => [name, String(one)]),
-  );
-  const text = new URLSearchParams(pairs).toString();
-  return text && `?${text}`;
-}
 
 /** Reads and writes by the document's addresses: bodies and answers have the types that it gives them. */
 export const api = {

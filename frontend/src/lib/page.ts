@@ -1,7 +1,7 @@
 /** Page read models: one request per page, each part with its own status and age. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
-import { type AddressOf, type AnswerOf, type BlanksOf, filled } from "./addresses";
+import { type AddressOf, type AnswerOf, asked, type BlanksOf, filled, type QueryOf } from "./addresses";
 import { request } from "./api-client";
 import { isRefusal } from "./problem";
 
@@ -16,6 +16,8 @@ type AddressOfPage<N extends PageName> = Extract<`/console/api/pages/${N}`, Addr
 export type PageModel<N extends PageName> = AnswerOf<"get", AddressOfPage<N>>;
 /** What fills the blanks of a page's address. */
 export type PageAddress<N extends PageName> = BlanksOf<"get", AddressOfPage<N>>;
+/** What a page with a list is asked for: search, order, page, filters. */
+export type PageAsk<N extends PageName> = QueryOf<AddressOfPage<N>>;
 
 /** One part of any page: its status, when it was true, why it is stale or missing, its data. */
 export type Part = Omit<components["schemas"]["PlanPart"], "data"> & { data: unknown };
@@ -29,11 +31,17 @@ export const REFRESH_MS = 10_000;
 /** How often to ask again, ms; may depend on what the page says now. */
 type Pace<N extends PageName> = number | false | ((page: PageModel<N> | undefined) => number | false);
 
-export function pageQuery<N extends PageName>(name: N, address: PageAddress<N>, pace: Pace<N> = REFRESH_MS) {
+export function pageQuery<N extends PageName>(
+  name: N,
+  address: PageAddress<N>,
+  pace: Pace<N> = REFRESH_MS,
+  ask?: PageAsk<N>,
+) {
   const path = filled(name, address);
+  const what = asked(ask);
   return queryOptions({
-    queryKey: ["page", ...path.split("/")],
-    queryFn: ({ signal }) => request<PageModel<N>>("GET", `/console/api/pages/${path}`, { signal }),
+    queryKey: ["page", ...path.split("/"), ...(what ? [what] : [])],
+    queryFn: ({ signal }) => request<PageModel<N>>("GET", `/console/api/pages/${path}${what}`, { signal }),
     refetchInterval: ({ state }) => {
       // What was there once may come back: a topic of that name, a right.
       if (state.data === undefined && isRefusal(state)) return false;
@@ -45,3 +53,14 @@ export function pageQuery<N extends PageName>(name: N, address: PageAddress<N>, 
 export function usePage<N extends PageName>(name: N, address: PageAddress<N>, pace: Pace<N> = REFRESH_MS) {
   return useQuery(pageQuery(name, address, pace));
 }
+
+/** A page of a list. While another page, order or search of the same list is awaited, the last one stays. */
+export function usePageOfList<N extends PageName>(name: N, address: PageAddress<N>, ask: PageAsk<N>) {
+  const path = filled(name, address);
+  return useQuery({
+    ...pageQuery(name, address, REFRESH_MS, ask),
+    placeholderData: (before, query) => (query && isOf(query.queryKey, path) ? before : undefined),
+  });
+}
+
+const isOf = (key: readonly string[], path: string) => path.split("/").every((part, at) => key[at + 1] === part);

@@ -16,6 +16,12 @@ const flag = (value: unknown): true | undefined =>
 const oneOf = <T extends string>(value: unknown, known: readonly T[]): T | undefined =>
   known.find((item) => item === value);
 
+/** An order that a list has, with a minus for the largest first; one that it has not is none. */
+export function sortOf<T extends string>(sort: string | undefined, known: readonly T[]): T | `-${T}` | undefined {
+  const name = oneOf(sort?.replace(/^-/, ""), known);
+  return name && (sort?.startsWith("-") ? `-${name}` : name);
+}
+
 export interface ListSearch {
   q?: string;
   sort?: string;

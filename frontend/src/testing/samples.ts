@@ -9,6 +9,7 @@ import type {
   Extent,
   GroupDetail,
   GroupOffset,
+  GroupCounts,
   GroupRow,
   Host,
   LagPoint,
@@ -19,6 +20,7 @@ import type {
   Session,
   TopicDetail,
   TopicRetention,
+  TopicCounts,
   TopicRow,
 } from "@/lib/types";
 import type { Expiry } from "@/lib/lag";
@@ -104,6 +106,16 @@ export const topicRow = over<TopicRow>({
   retention_ms: 3_600_000,
   drift: [],
 });
+export const topicCounts = over<TopicCounts>({
+  page: 1,
+  size: 50,
+  matched: 1,
+  total: 1,
+  partitions: 6,
+  largest_bytes: 2048,
+  replication_factor_max: 3,
+});
+export const groupCounts = over<GroupCounts>({ page: 1, size: 50, matched: 1, total: 1, largest_lag: 40 });
 export const partition = over<Partition>({
   partition: 0,
   leader: 1,

@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { heading, openPage, press } from "@/testing/app";
 import { fakeEvents } from "@/testing/events";
-import { cluster, operation, SIGNED_OUT, session, topicRow } from "@/testing/samples";
+import { cluster, operation, SIGNED_OUT, session, topicCounts, topicRow } from "@/testing/samples";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
 const overview = (parts: object = {}) => ({
@@ -17,7 +17,7 @@ const overview = (parts: object = {}) => ({
 const open = (path: string, more: Answers = {}) =>
   openPage(path, {
     "GET /console/api/pages/overview": overview(),
-    "GET /console/api/pages/topics/c2": { parts: { topics: ok([topicRow()]) } },
+    "GET /console/api/pages/topics/c2": { parts: { topics: ok([topicRow()]), counts: ok(topicCounts()) } },
     ...more,
   });
 const trail = () => screen.getByRole("navigation", { name: "Breadcrumb" });

@@ -23,18 +23,6 @@ export function HarmStatus({ diagnosis }: { diagnosis: Diagnosis }) {
   return <LagStatus status={ofRisk ? risk : (status ?? "UNKNOWN")} />;
 }
 
-type Harmed = Pick<GroupRow, "diagnosis" | "lag">;
-
-/** The worst harm last; of the same harm the worse status, then the longer lag. */
-export function byHarm(one: Harmed, other: Harmed): number {
-  const rank = ({ diagnosis: { status } }: Harmed) => (status === null ? -1 : LAG_STATUSES.indexOf(status));
-  return (
-    harm(one.diagnosis.severity) - harm(other.diagnosis.severity) ||
-    rank(one) - rank(other) ||
-    (one.lag ?? -1) - (other.lag ?? -1)
-  );
-}
-
 /** Whether a list should say why, too: not of what does well, or of which nothing is known. */
 export const isWorthASentence = ({ severity }: Diagnosis): boolean => harm(severity) > harm("unknown");
 

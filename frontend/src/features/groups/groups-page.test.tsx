@@ -1,27 +1,31 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { openPage, rowsOf } from "@/testing/app";
+import { openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { diagnosis, groupRow, lagPoint } from "@/testing/samples";
+import { diagnosis, groupCounts, groupRow, lagPoint } from "@/testing/samples";
 import { ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups";
 const gold = (...data: ReturnType<typeof lagPoint>[]) =>
   ok({ as_of: data.length > 0 ? "2026-11-21T10:00:00Z" : null, run_id: null, data });
 const open = (rows: ReturnType<typeof groupRow>[], lag = gold(), search = "") =>
-  openPage(PATH + search, { "GET /console/api/pages/groups/c1": { parts: { groups: ok(rows), lag } } });
+  openPage(PATH + search, {
+    "GET /console/api/pages/groups/c1": {
+      parts: { groups: ok(rows), counts: ok(groupCounts({ matched: rows.length, total: rows.length })), lag },
+    },
+  });
 
 describePageStates({
   path: PATH,
   page: "groups/c1",
   title: "Consumer groups",
-  parts: { groups: ok([groupRow()]), lag: gold() },
+  parts: { groups: ok([groupRow()]), counts: ok(groupCounts()), lag: gold() },
   part: "groups",
   shows: "readers",
 });
 
 describe("consumer groups", () => {
-  it("show what the brokers say and why each is where it is, the worst harm first", async () => {
+  it("show what the brokers say and why each is where it is, in the server's order", async () => {
     const points = [
       lagPoint(),
       lagPoint({ group: "late", lag_seconds: null, lag_seconds_at_least: 120, status: "STALLED" }),
@@ -31,8 +35,6 @@ describe("consumer groups", () => {
     const none = { severity: "unknown", status: null, risk: null, text: "Not known." } as const;
     await open(
       [
-        groupRow({ group: "other", lag: 3, diagnosis: diagnosis(fine) }),
-        groupRow({ diagnosis: diagnosis({ text: "Too slow." }) }),
         groupRow({
           group: "late",
           lag: 900,
@@ -43,6 +45,7 @@ describe("consumer groups", () => {
           lag: 1,
           diagnosis: diagnosis({ severity: "danger", status: "LAGGING", risk: "LOSING", text: "Is losing." }),
         }),
+        groupRow({ diagnosis: diagnosis({ text: "Too slow." }) }),
         groupRow({
           group: "new",
           lag: null,
@@ -54,6 +57,7 @@ describe("consumer groups", () => {
           members: 0,
           diagnosis: diagnosis(none),
         }),
+        groupRow({ group: "other", lag: 3, diagnosis: diagnosis(fine) }),
       ],
       gold(...points),
     );
@@ -68,14 +72,28 @@ describe("consumer groups", () => {
     expect(sub.textContent).toMatch(/measured, as of /);
   });
 
-  it("are found by name and by lag", async () => {
-    const { router } = await open([groupRow(), groupRow({ group: "done", lag: 0, unread_at_most: 0 })]);
-    expect(await rowsOf("Consumer groups")).toHaveLength(2);
+  it("are searched, narrowed, sorted and paged by the server, as the address says", async () => {
+    const { router, asked } = await open([groupRow()]);
+    const last = () =>
+      asked
+        .map(({ url }) => url)
+        .filter((url) => url.startsWith("/console/api/pages/groups"))
+        .at(-1);
+    await rowsOf("Consumer groups");
+    expect(last()).toBe("/console/api/pages/groups/c1");
     fireEvent.click(screen.getByLabelText("Only with unread records"));
-    await waitFor(async () => expect(await rowsOf("Consumer groups")).toHaveLength(1));
-    expect(screen.getByRole("link", { name: "readers" })).toBeTruthy();
+    await waitFor(() => expect(last()).toBe("/console/api/pages/groups/c1?lagging=true"));
     expect(router.state.location.search).toEqual({ state: "lagging" });
+    fireEvent.click(screen.getByLabelText("Only in trouble"));
+    await waitFor(() => expect(last()).toBe("/console/api/pages/groups/c1?trouble=true"));
     fireEvent.change(screen.getByLabelText("Search groups"), { target: { value: "zzz" } });
+    await waitFor(() => expect(last()).toBe("/console/api/pages/groups/c1?q=zzz&trouble=true"));
+    press("Behind by");
+    await waitFor(() => expect(last()).toMatch(/\?q=zzz&sort=-?seconds&trouble=true$/));
+  });
+
+  it("that match a search are none", async () => {
+    await open([], gold(), "?q=zzz");
     expect(await screen.findByText("No group matches")).toBeTruthy();
   });
 

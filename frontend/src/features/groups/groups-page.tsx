@@ -14,10 +14,11 @@ import { SearchBox } from "@/components/search-box";
 import { GroupState } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
-import { usePage } from "@/lib/page";
+import { usePageOfList } from "@/lib/page";
+import { sortOf } from "@/lib/search";
 import { isRefusal } from "@/lib/problem";
 import type { GroupRow, LagPoint } from "@/lib/types";
-import { byHarm, HarmStatus, isWorthASentence } from "./diagnosis";
+import { HarmStatus, isWorthASentence } from "./diagnosis";
 import { UnreadOfGroup } from "./unread";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups");
@@ -43,9 +44,8 @@ const columns = (clusterId: string, top: number) => [
     cell: (cell) => <GroupState state={cell.getValue()} />,
   }),
   column.accessor((row) => row.diagnosis.severity, {
-    id: "harm",
+    id: "verdict",
     header: "Status",
-    sortingFn: (one, other) => byHarm(one.original, other.original),
     cell: ({ row }) => <HarmStatus diagnosis={row.original.diagnosis} />,
   }),
   column.accessor("members", {
@@ -78,6 +78,14 @@ const columns = (clusterId: string, top: number) => [
   }),
 ];
 
+/** The server's orders, which are those columns. */
+const SORTS = ["group", "state", "verdict", "members", "lag", "seconds", "coordinator"] as const;
+/** By the URL's `state`. */
+const FILTERS = [
+  ["trouble", "Only in trouble"],
+  ["lagging", "Only with unread records"],
+] as const;
+
 /** Time lag; a lower bound is shown as one. */
 export function Behind({ point }: { point: LagPoint | undefined }) {
   if (!point) return <span className="ps-muted">–</span>;
@@ -90,18 +98,24 @@ export function GroupsPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePage("groups/{cluster_id}", { cluster_id: clusterId });
+  const query = usePageOfList(
+    "groups/{cluster_id}",
+    { cluster_id: clusterId },
+    {
+      q: search.q,
+      sort: sortOf(search.sort, SORTS),
+      page: search.page,
+      lagging: search.state === "lagging" || undefined,
+      trouble: search.state === "trouble" || undefined,
+    },
+  );
   const gold = query.data?.parts.lag.data;
   const verdicts = worstByGroup(gold?.data ?? []);
-  const needle = search.q?.toLowerCase() ?? "";
-  const rows: Row[] = (query.data?.parts.groups.data ?? [])
-    .filter(
-      // What may be unread counts: how much that is may not be known.
-      (group) =>
-        group.group.toLowerCase().includes(needle) && (search.state !== "lagging" || group.unread_at_most !== 0),
-    )
-    .map((group) => ({ ...group, verdict: verdicts.get(group.group) }));
-  const top = Math.max(0, ...rows.map((row) => row.lag ?? 0));
+  const counts = query.data?.parts.counts.data;
+  const rows: Row[] = (query.data?.parts.groups.data ?? []).map((group) => ({
+    ...group,
+    verdict: verdicts.get(group.group),
+  }));
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
@@ -109,9 +123,9 @@ export function GroupsPage() {
         title="Consumer groups"
         seen={query.data?.parts.groups}
         sub={
-          query.data && (
+          counts && (
             <>
-              {plural(rows.length, "group")}. Unread records are the brokers'; status and time lag are measured
+              {plural(counts.matched, "group")}. Unread records are the brokers'; status and time lag are measured
               {gold?.as_of ? (
                 <>
                   , <AsOf at={gold.as_of} staleAfter={gold.stale_after} />.
@@ -132,28 +146,32 @@ export function GroupsPage() {
               void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })
             }
           />
-          <Switch
-            size="xs"
-            label="Only with unread records"
-            checked={search.state === "lagging"}
-            onChange={(event) => {
-              const state = event.currentTarget.checked ? "lagging" : undefined;
-              void navigate({ search: (old) => ({ ...old, state, page: undefined }), replace: true });
-            }}
-          />
+          {FILTERS.map(([state, label]) => (
+            <Switch
+              key={state}
+              size="xs"
+              label={label}
+              checked={search.state === state}
+              onChange={(event) => {
+                const next = event.currentTarget.checked ? state : undefined;
+                void navigate({ search: (old) => ({ ...old, state: next, page: undefined }), replace: true });
+              }}
+            />
+          ))}
         </div>
         <PartView query={query} name="groups" rows={6}>
           {() => (
             <DataTable
               rows={rows}
-              columns={columns(clusterId, top)}
+              paged={counts ?? undefined}
+              columns={columns(clusterId, counts?.largest_lag ?? 0)}
               rowId={(row) => row.group}
               label="Consumer groups"
-              defaultSort="-harm"
+              defaultSort="-verdict"
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
               empty={
-                needle || search.state ? (
+                search.q || search.state ? (
                   <Empty title="No group matches">Change the search or the filter above.</Empty>
                 ) : (
                   <Empty icon={<IconUsersGroup size={20} />} title="No consumer groups yet">

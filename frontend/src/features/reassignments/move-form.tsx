@@ -1,28 +1,20 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  MultiSelect,
-  NumberInput,
-  SegmentedControl,
-  Select,
-  Stack,
-  Table,
-  TextInput,
-} from "@mantine/core";
+import { Button, Checkbox, Group, NumberInput, SegmentedControl, Stack, Table, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
+import { TopicMultiSelect, TopicSelect } from "@/components/topic-select";
 import { usePage } from "@/lib/page";
+import { useMostReplicas } from "@/lib/topic-search";
 import { useDraft } from "@/lib/draft";
 import { formatBytes, plural } from "@/lib/format";
-import type { Cluster, PlanInputs, TopicRow } from "@/lib/types";
+import type { Cluster, PlanInputs } from "@/lib/types";
 
 type MoveInputs = PlanInputs<"reassignment">;
 type Move = NonNullable<MoveInputs["moves"]>[number];
 
 interface MoveFormProps {
   cluster: Cluster;
-  topics: TopicRow[];
+  /** The largest replication factor of all topics. */
+  mostReplicas: number;
   /** Where the input is kept; another preset is another form. */
   draft: string;
   preset?: string;
@@ -34,7 +26,7 @@ type Mode = "spread" | "exact";
 const MIB = 1024 * 1024;
 
 /** Whole topics spread over brokers, or exact replicas per partition. */
-export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveFormProps) {
+export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }: MoveFormProps) {
   const [mode, setMode] = useDraft<Mode>(`${draft}/mode`, "spread");
   const [chosen, setChosen] = useDraft<string[]>(`${draft}/topics`, preset ? [preset] : []);
   const [brokers, setBrokers] = useDraft<string[]>(
@@ -46,10 +38,8 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
   const [all, setAll] = useDraft(`${draft}/all`, false);
   const [excluded, setExcluded] = useDraft<string[]>(`${draft}/excluded`, []);
   const [exact, setExact] = useDraft<Move[]>(`${draft}/moves`, []);
-  const copies = Math.max(
-    0,
-    ...topics.filter((topic) => all || chosen.includes(topic.name)).map((topic) => topic.replication_factor),
-  );
+  const ofChosen = useMostReplicas(cluster.id, all ? [] : chosen);
+  const copies = all ? mostReplicas : ofChosen;
   const kept = excluded.filter((id) => !brokers.includes(id));
   const tooFew = mode === "spread" && brokers.length + kept.length < copies;
   const ready = mode === "spread" ? (all || chosen.length > 0) && brokers.length > 0 && !tooFew : exact.length > 0;
@@ -78,13 +68,12 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
         />
         {mode === "spread" ? (
           <>
-            <MultiSelect
+            <TopicMultiSelect
+              clusterId={cluster.id}
               label="Topics"
               placeholder={chosen.length === 0 ? "Choose topics" : undefined}
-              data={topics.map((topic) => topic.name)}
               value={chosen}
               onChange={setChosen}
-              searchable
               clearable
               size="sm"
               maw={640}
@@ -126,13 +115,7 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
             )}
           </>
         ) : (
-          <ExactMoves
-            cluster={cluster}
-            topics={topics}
-            preset={preset ?? exact[0]?.topic}
-            value={exact}
-            onChange={setExact}
-          />
+          <ExactMoves cluster={cluster} preset={preset ?? exact[0]?.topic} value={exact} onChange={setExact} />
         )}
         <Group align="flex-end" gap="md">
           <NumberInput
@@ -191,22 +174,20 @@ function ExcludedBrokers({ brokers, value, onChange }: ExcludedBrokersProps) {
 
 interface ExactMovesProps {
   cluster: Cluster;
-  topics: TopicRow[];
   preset?: string;
   value: Move[];
   onChange: (moves: Move[]) => void;
 }
 
-function ExactMoves({ cluster, topics, preset, value, onChange }: ExactMovesProps) {
+function ExactMoves({ cluster, preset, value, onChange }: ExactMovesProps) {
   const [topic, setTopic] = useState<string | null>(preset ?? null);
   return (
     <Stack gap="sm">
-      <Select
+      <TopicSelect
+        clusterId={cluster.id}
         label="Topic"
         placeholder="Choose a topic"
-        data={topics.map((row) => row.name)}
         value={topic}
-        searchable
         size="sm"
         maw={420}
         onChange={(next) => {

@@ -2,14 +2,14 @@ import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { broker, cluster, operation, partition, plan, topic, topicRow } from "@/testing/samples";
-import { type Answers, ok } from "@/testing/server";
+import { broker, cluster, listed, operation, partition, plan, topic, topicCounts, topicRow } from "@/testing/samples";
+import { type Answers, type Asked, ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/reassign";
 const load = (id: number) => ({ id, leaders: 1, replicas: 2, size_bytes: id === 3 ? null : 1024 * id });
 const base = {
   cluster: ok(cluster({ brokers: [1, 2, 3].map((id) => broker({ id, alive: id !== 3 })) })),
-  topics: ok([topicRow(), topicRow({ name: "wide", replication_factor: 3 })]),
+  counts: ok(topicCounts({ replication_factor_max: 3 })),
   loads: ok([1, 2, 3].map(load)),
   reassignments: ok({ total: 0, rows: [], unknown: [] }),
 };
@@ -44,9 +44,13 @@ const open = (search = "", parts: object = {}, more: Answers = {}) =>
         retention: ok({ as_of: null, run_id: null, data: [] }),
       },
     },
+    "GET /api/v1/clusters/c1/topics": ({ url }: Asked) =>
+      listed([topicRow(), topicRow({ name: "wide" })].filter((row) => row.name.includes(searched(url)))),
+    "GET /api/v1/clusters/c1/topics/sales": topic({ partitions: [partition({ replicas: [1, 2, 3] })] }),
     "POST /api/v1/plans": moved,
     ...more,
   });
+const searched = (url: string) => new URLSearchParams(url.split("?")[1]).get("q") ?? "";
 const posted = (asked: { method: string; body: unknown }[]) => asked.find((one) => one.method === "POST")?.body;
 const review = () => screen.getByRole("button", { name: "Review plan" }) as HTMLButtonElement;
 
@@ -69,7 +73,7 @@ describe("moving partitions", () => {
     ]);
     expect(review().disabled).toBe(false);
     fireEvent.click(screen.getByLabelText("3 (rack a), down"));
-    expect(screen.getByText("The chosen topics keep 3 copies: choose at least as many brokers.")).toBeTruthy();
+    expect(await screen.findByText("The chosen topics keep 3 copies: choose at least as many brokers.")).toBeTruthy();
     expect(review().disabled).toBe(true);
     fireEvent.click(screen.getByLabelText("3 (rack a), down"));
     fill(/At most/, "2");
@@ -81,6 +85,19 @@ describe("moving partitions", () => {
         inputs: { topics: ["sales"], target_brokers: [1, 2, 3], throttle_bytes_per_s: 2 * 1024 * 1024 },
       }),
     );
+  });
+
+  it("finds topics on the server by a part of the name", async () => {
+    const { asked } = await open();
+    await rowsOf("Load of the brokers");
+    const field = screen.getByPlaceholderText("Choose topics");
+    fireEvent.click(field);
+    expect(await screen.findByRole("option", { name: "sales" })).toBeTruthy();
+    fireEvent.change(field, { target: { value: "wi" } });
+    await waitFor(() => expect(screen.queryByRole("option", { name: "sales" })).toBeNull());
+    fireEvent.click(screen.getByRole("option", { name: "wide" }));
+    expect(asked.some(({ url }) => url === "/api/v1/clusters/c1/topics?q=wi&page_size=20")).toBe(true);
+    await waitFor(() => expect(review().disabled).toBe(false));
   });
 
   it("cannot be planned before a topic is chosen", async () => {
@@ -111,7 +128,7 @@ describe("moving partitions", () => {
     expect(screen.queryByLabelText("Leave 2")).toBeNull();
     fireEvent.click(target);
     // Emptied, it leaves two brokers for three copies; left as it is, it keeps its own.
-    expect(review().disabled).toBe(true);
+    await waitFor(() => expect(review().disabled).toBe(true));
     fireEvent.click(screen.getByLabelText("Leave 2"));
     expect(review().disabled).toBe(false);
     fireEvent.click(screen.getByLabelText("No limit"));

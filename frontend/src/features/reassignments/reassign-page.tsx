@@ -67,13 +67,13 @@ export function ReassignPage() {
           <Card padded>
             <PartView query={query} name="cluster">
               {(cluster) => (
-                <PartView query={query} name="topics">
-                  {(topics) => (
+                <PartView query={query} name="counts">
+                  {(counts) => (
                     <>
                       <MoveForm
                         key={draft}
                         cluster={cluster}
-                        topics={topics}
+                        mostReplicas={counts.replication_factor_max ?? 0}
                         draft={draft}
                         preset={topic}
                         busy={wizard.plan.isPending}

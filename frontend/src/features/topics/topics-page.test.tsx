@@ -1,59 +1,91 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { openPage, rowsOf } from "@/testing/app";
+import { openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { session, topicRow } from "@/testing/samples";
-import { ok } from "@/testing/server";
+import { session, topicCounts, topicRow } from "@/testing/samples";
+import { type Asked, ok, stale } from "@/testing/server";
 
 const PATH = "/clusters/c1/topics";
 const URL = "GET /console/api/pages/topics/c1";
-const open = (rows: ReturnType<typeof topicRow>[], search = "", more = {}) =>
-  openPage(PATH + search, { [URL]: { parts: { topics: ok(rows) } }, ...more });
+const answer = (rows: ReturnType<typeof topicRow>[], counts: Parameters<typeof topicCounts>[0] = {}) => ({
+  parts: {
+    topics: ok(rows),
+    counts: ok(topicCounts({ matched: rows.length, total: rows.length, ...counts })),
+  },
+});
+const open = (rows: ReturnType<typeof topicRow>[], search = "", more = {}, counts = {}) =>
+  openPage(PATH + search, { [URL]: answer(rows, counts), ...more });
+/** What the list was asked for, each question once. */
+const questions = (asked: Asked[]) => [
+  ...new Set(
+    asked.filter(({ url }) => url.startsWith("/console/api/pages/topics")).map(({ url }) => url.split("?")[1]),
+  ),
+];
 
 describePageStates({
   path: PATH,
   page: "topics/c1",
   title: "Topics",
-  parts: { topics: ok([topicRow()]) },
+  parts: { topics: ok([topicRow()]), counts: ok(topicCounts()) },
   part: "topics",
   shows: "sales",
 });
 
 describe("topics", () => {
-  it("shows size, records and age limit of each, names in order", async () => {
-    await open([
-      topicRow({ name: "zebra", cleanup_policy: "compact", retention_ms: null }),
-      topicRow({ name: "alpha", records: 1_234_567, retention_ms: -1 }),
-      topicRow({ name: "mid", under_replicated: 2, size_bytes: null }),
-      topicRow({ name: "down", offline: 1, retention_ms: null, cleanup_policy: null }),
-    ]);
+  it("shows size, records and age limit of each, in the server's order", async () => {
+    await open(
+      [
+        topicRow({ name: "alpha", records: 1_234_567, retention_ms: -1 }),
+        topicRow({ name: "down", offline: 1, retention_ms: null, cleanup_policy: null }),
+        topicRow({ name: "mid", under_replicated: 2, size_bytes: null }),
+        topicRow({ name: "Zebra", cleanup_policy: "compact", retention_ms: null }),
+      ],
+      "",
+      {},
+      { partitions: 24 },
+    );
     expect(await rowsOf("Topics")).toEqual([
       ["alpha", "In sync", "6", "3", "1.23M", "2 KiB", "for ever"],
       ["down", "1 offline", "6", "3", "1,000", "2 KiB", "–"],
       ["mid", "2 behind", "6", "3", "1,000", "–", "1h"],
-      ["zebra", "In sync", "6", "3", "1,000", "2 KiB", "compacted"],
+      ["Zebra", "In sync", "6", "3", "1,000", "2 KiB", "compacted"],
     ]);
     expect(screen.getByText("4 topics, 24 partitions")).toBeTruthy();
   });
 
-  it("hides internal topics until they are asked for, which the address keeps", async () => {
-    const { router } = await open([topicRow(), topicRow({ name: "__consumer_offsets", internal: true })]);
-    expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["sales"]);
+  it("asks the server for what the address says, and for nothing that it has not", async () => {
+    const { asked } = await open([topicRow()], "?q=ORDERS&state=trouble&internal=true&sort=-size&page=3");
+    await rowsOf("Topics");
+    expect(questions(asked)).toEqual(["q=ORDERS&sort=-size&page=3&internal=true&trouble=true"]);
+  });
+
+  it("asks for no order that there is none of", async () => {
+    const { asked } = await open([topicRow()], "?sort=-secret&state=nonsense");
+    await rowsOf("Topics");
+    expect(questions(asked)).toEqual([undefined]);
+  });
+
+  it("asks for internal topics when they are wanted, which the address keeps", async () => {
+    const { router, asked } = await open([topicRow()]);
+    await rowsOf("Topics");
     fireEvent.click(screen.getByLabelText("Internal topics"));
-    await waitFor(async () =>
-      expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["__consumer_offsetsinternal", "sales"]),
-    );
+    await waitFor(() => expect(questions(asked)).toEqual([undefined, "internal=true"]));
     expect(router.state.location.search).toEqual({ internal: true });
   });
 
-  it("finds by name, and only those in trouble", async () => {
-    const rows = [
-      topicRow({ name: "orders.eu" }),
-      topicRow({ name: "orders.us", offline: 1 }),
-      topicRow({ name: "other", offline: 1 }),
-    ];
-    await open(rows, "?q=ORDERS&state=trouble");
-    expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["orders.us"]);
+  it("has the server sort and page, and keeps the rows while it does", async () => {
+    const { asked } = await open([topicRow()], "?page=2", {}, { page: 2, matched: 120, total: 10_000 });
+    await rowsOf("Topics");
+    expect(screen.getByText("51–100 of 120")).toBeTruthy();
+    press("Size");
+    expect(await rowsOf("Topics")).toHaveLength(1);
+    await waitFor(() => expect(questions(asked)).toEqual(["page=2", "sort=-size"]));
+  });
+
+  it("says which page it is when the address names one that is too far", async () => {
+    await open([topicRow()], "?page=99", {}, { page: 3, matched: 101, total: 101 });
+    await rowsOf("Topics");
+    expect(screen.getByText("101–101 of 101")).toBeTruthy();
   });
 
   it("says what to do when there is none, and what when none matches", async () => {
@@ -63,8 +95,14 @@ describe("topics", () => {
   });
 
   it("says so when none matches", async () => {
-    await open([topicRow()], "?q=nothing");
+    await open([], "?q=nothing", {}, { total: 9 });
     expect(await screen.findByText("No topic matches")).toBeTruthy();
+  });
+
+  it("shows rows also while nobody can say how many there are", async () => {
+    const counts = { status: "unavailable", as_of: null, reason: "Later.", data: null };
+    await openPage(PATH, { [URL]: { parts: { topics: stale([topicRow()], "Away."), counts } } });
+    expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["sales"]);
   });
 
   it("offers a viewer no new topic", async () => {

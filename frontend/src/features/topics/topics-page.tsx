@@ -13,7 +13,8 @@ import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { formatBytes, formatCompact, formatDurationMs, formatInteger, plural } from "@/lib/format";
-import { usePage } from "@/lib/page";
+import { usePageOfList } from "@/lib/page";
+import { sortOf } from "@/lib/search";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { TopicRow } from "@/lib/types";
@@ -45,8 +46,6 @@ export function TopicHealth({
     );
   return <Status tone="ok" label="In sync" />;
 }
-
-/** Kafka's own, and the service's own: two underscores in front are the custom for both. */
 
 const column = createColumnHelper<TopicRow>();
 const columns = (clusterId: string, largest: number) => [
@@ -106,6 +105,9 @@ const columns = (clusterId: string, largest: number) => [
   }),
 ];
 
+/** The server's orders, which are those columns. */
+const SORTS = ["name", "health", "partitions", "replication_factor", "records", "size", "retention"] as const;
+
 function Kept({ topic, ms }: { topic: TopicRow; ms: number | null }) {
   const compacted = topic.cleanup_policy?.includes("compact");
   if (compacted && !topic.cleanup_policy?.includes("delete")) return <span className="ps-muted">compacted</span>;
@@ -118,35 +120,31 @@ export function TopicsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: session } = useSession();
-  const query = usePage("topics/{cluster_id}", { cluster_id: clusterId });
-  const all = query.data?.parts.topics.data ?? [];
-  const needle = search.q?.toLowerCase() ?? "";
-  const rows = all.filter(
-    (topic) =>
-      (search.internal || !topic.internal) &&
-      topic.name.toLowerCase().includes(needle) &&
-      (search.state !== "trouble" || topic.offline + topic.under_replicated + topic.drift.length > 0),
+  const query = usePageOfList(
+    "topics/{cluster_id}",
+    { cluster_id: clusterId },
+    {
+      q: search.q,
+      sort: sortOf(search.sort, SORTS),
+      page: search.page,
+      internal: search.internal,
+      trouble: search.state === "trouble" || undefined,
+    },
   );
-  const largest = Math.max(0, ...rows.map((topic) => topic.size_bytes ?? 0));
+  const counts = query.data?.parts.counts.data;
   const create = session?.can_write && (
     <ButtonLink to="/clusters/$clusterId/new-topic" params={{ clusterId }} leftSection={<IconPlus size={15} />}>
       New topic
     </ButtonLink>
   );
-  const filtered = needle !== "" || search.state !== undefined;
+  const filtered = search.q !== undefined || search.state !== undefined;
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader
         title="Topics"
         seen={query.data?.parts.topics}
-        sub={
-          query.data &&
-          `${plural(rows.length, "topic")}, ${plural(
-            rows.reduce((sum, topic) => sum + topic.partitions, 0),
-            "partition",
-          )}`
-        }
+        sub={counts && `${plural(counts.matched, "topic")}, ${plural(counts.partitions ?? 0, "partition")}`}
         actions={create}
       />
       <Card>
@@ -181,10 +179,11 @@ export function TopicsPage() {
           />
         </div>
         <PartView query={query} name="topics" rows={8}>
-          {() => (
+          {(rows) => (
             <DataTable
               rows={rows}
-              columns={columns(clusterId, largest)}
+              paged={counts ?? undefined}
+              columns={columns(clusterId, counts?.largest_bytes ?? 0)}
               rowId={(row) => row.name}
               label="Topics"
               defaultSort="name"

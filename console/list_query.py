@@ -1,0 +1,81 @@
+"""What a page with a list takes behind the question mark, and what of it makes no sense."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from controlplane.common.openapi import SEARCH
+from controlplane.common.problems import field_problem
+from controlplane.observed.listings import PAGE_MAX, SEARCH_MAX, SIZE_DEFAULT, SIZE_MAX, Wanted
+
+BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """The lists' own orders and filters; each filter is a parameter of its name that is `true`.
+
+    Attributes:
+        default: the order when none is asked for, as `sort` takes it.
+    """
+
+    orders: Collection[str]
+    filters: Collection[str]
+    default: str
+
+    def parameters(self) -> list[OpenApiParameter]:
+        orders = [order for name in self.orders for order in (name, f"-{name}")]
+        return [
+            SEARCH,
+            OpenApiParameter(
+                "sort",
+                str,
+                enum=orders,
+                description=f"{self.default} by default; with a minus the largest first."
+                " What is unknown comes last either way.",
+            ),
+            OpenApiParameter("page", int, description="From 1; one that is too far is the last."),
+            OpenApiParameter(
+                "size", int, description=f"1 to {SIZE_MAX}, {SIZE_DEFAULT} by default."
+            ),
+            *(OpenApiParameter(name, bool) for name in self.filters),
+        ]
+
+    def wanted(self, request: Request) -> Wanted:
+        """What a request asks for.
+
+        Raises Invalid: it names the parameter.
+        """
+        given = request.query_params
+        search = given.get("q", "")
+        if len(search) > SEARCH_MAX:
+            raise field_problem("/q", f"q has at most {SEARCH_MAX} characters.")
+        sort = given.get("sort", self.default)
+        order = sort.removeprefix("-")
+        if order not in self.orders:
+            raise field_problem("/sort", f"sort is one of {', '.join(self.orders)}, or with a -.")
+        return Wanted(
+            search=search,
+            sort=order,
+            is_descending=sort.startswith("-"),
+            page=_number(request, "page", 1, PAGE_MAX),
+            size=_number(request, "size", SIZE_DEFAULT, SIZE_MAX),
+            filters=frozenset(name for name in self.filters if _flag(request, name)),
+        )
+
+
+def _number(request: Request, name: str, default: int, most: int) -> int:
+    raw = request.query_params.get(name, str(default))
+    is_number = raw.isascii() and raw.isdigit() and len(raw) < 10
+    if not is_number or not 1 <= int(raw) <= most:
+        raise field_problem(f"/{name}", f"{name} is a number from 1 to {most}.")
+    return int(raw)
+
+
+def _flag(request: Request, name: str) -> bool:
+    raw = request.query_params.get(name, "false")
+    if raw not in BOOLEANS:
+        raise field_problem(f"/{name}", f"{name} is true or false.")
+    return BOOLEANS[raw]

@@ -22,6 +22,8 @@ from controlplane.analytics.serializers import (
     CollectorSerializer,
     LagQuerySerializer,
     LagSerializer,
+    PaceQuerySerializer,
+    PaceSerializer,
     RetentionSerializer,
 )
 from controlplane.common.grants import Area
@@ -71,6 +73,32 @@ class LagView(_NamedView):
                 from_ms=_ms(asked.get("from")),
                 to_ms=_ms(asked.get("to")),
                 latest=asked["latest"],
+            )
+        )
+
+
+class PaceView(_NamedView):
+    @documented(
+        "analytics_pace",
+        answers={200: PaceSerializer},
+        parameters=[TOPIC, FROM, TO],
+        tag=TAG,
+        summary="What was produced and consumed on a group's topics, and when retention takes it",
+    )
+    def get(self, request: Request, cluster_id: str, group: str) -> Response:
+        given = PaceQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        asked = given.validated_data
+        self.require_known(cluster_id, topic=asked.get("topic"), group=group)
+        return Response(
+            selectors.pace_series(
+                self.tenant,
+                self.scope,
+                cluster_id,
+                group,
+                topic=asked.get("topic"),
+                from_ms=_ms(asked.get("from")),
+                to_ms=_ms(asked.get("to")),
             )
         )
 

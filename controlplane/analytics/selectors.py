@@ -159,6 +159,54 @@ def _known(words: type[Word], said: str | None) -> Word:
         return words("UNKNOWN")
 
 
+def pace_series(
+    tenant: Tenant,
+    scope: Scope,
+    cluster_id: str,
+    group: str,
+    *,
+    topic: str | None = None,
+    from_ms: int | None = None,
+    to_ms: int | None = None,
+) -> dict[str, Any]:
+    """{as_of, stale_after, run_id, data}: what was produced and consumed on a group's topics, and
+    in what time the first unread record of that moment would have expired; ascending in time.
+
+    At most `POINTS_MAX` points a topic, of the range that `lag_series` takes.
+    """
+    sees = _sight(tenant, scope, cluster_id)
+    newest = GoldGroupLag.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
+    if newest is None:
+        return _answer(None, [])
+    end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
+    begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
+    wanted = {"cluster_id": cluster_id, "group": group} | (
+        {} if topic is None else {"topic": topic}
+    )
+    rows = _thinned(GoldGroupLag.objects.filter(**wanted), begin_ms, end_ms)
+    seen = [row for row in rows if sees(topic=row.topic, group=group)]
+    windows = sorted({row.ts_ms for row in seen})
+    expiries = GoldGroupExpiry.objects.filter(**wanted, ts_ms__in=windows)
+    expires_s = {
+        (of, ts_ms): seconds
+        for of, ts_ms, seconds in expiries.values_list(
+            "topic", "ts_ms", "oldest_unread_expires_in_s"
+        )
+    }
+    data = [
+        {
+            "ts": iso_ms(row.sampled_ms),
+            "topic": row.topic,
+            "lag_records": row.lag_records,
+            "produce_records_per_s": row.produce_records_per_s,
+            "consume_records_per_s": row.consume_records_per_s,
+            "oldest_unread_expires_in_s": expires_s.get((row.topic, row.ts_ms)),
+        }
+        for row in seen
+    ]
+    return _answer(newest, data)
+
+
 def retention_table(
     tenant: Tenant, scope: Scope, cluster_id: str, *, topic: str | None = None
 ) -> dict[str, Any]:

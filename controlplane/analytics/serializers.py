@@ -62,6 +62,24 @@ def _as_of(name: str, item: serializers.BaseSerializer[Any]) -> type[Shape]:
 
 
 LagSerializer = _as_of("LagSerializer", LagPointSerializer(many=True))
+
+
+class PacePointSerializer(Shape):
+    """A group on a topic at one instant; null is unknown."""
+
+    ts = serializers.DateTimeField()
+    topic = serializers.CharField()
+    lag_records = serializers.IntegerField(allow_null=True)
+    produce_records_per_s = serializers.FloatField(allow_null=True)
+    consume_records_per_s = serializers.FloatField(allow_null=True)
+    oldest_unread_expires_in_s = serializers.FloatField(
+        allow_null=True,
+        help_text="Until retention may take the first record that was unread; null also when"
+        " nothing was.",
+    )
+
+
+PaceSerializer = _as_of("PaceSerializer", PacePointSerializer(many=True))
 GroupExpirySerializer = columns_shape(
     "GroupExpirySerializer",
     EXPIRY,
@@ -159,6 +177,10 @@ class LagQuerySerializer(RangeQuerySerializer):
     group = serializers.CharField(required=False, max_length=GROUP_LAG.column("group").length_max)
     topic = serializers.CharField(required=False, max_length=GROUP_LAG.column("topic").length_max)
     latest = serializers.BooleanField(default=False)
+
+
+class PaceQuerySerializer(RangeQuerySerializer):
+    topic = serializers.CharField(required=False, max_length=GROUP_LAG.column("topic").length_max)
 
 
 JOBS_BY_HAND = (Job.HOURLY, Job.DAILY)

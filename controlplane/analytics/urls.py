@@ -7,6 +7,7 @@ from controlplane.analytics.throughput import api as throughput
 
 urlpatterns = [
     path("clusters/<str:cluster_id>/analytics/lag", api.LagView.as_view()),
+    path("clusters/<str:cluster_id>/analytics/pace/<path:group>", api.PaceView.as_view()),
     path("clusters/<str:cluster_id>/analytics/retention", api.RetentionView.as_view()),
     path(
         "clusters/<str:cluster_id>/analytics/retention/<str:topic>/history",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from controlplane.common.words import counted
@@ -112,16 +112,20 @@ def _stopped(scene: Scene) -> tuple[str, str]:
     expiry = _expiry(scene)
     return (
         f"{text}; {expiry}" if expiry else text,
-        ("Start the group's consumers. If they should be running, look at why they left: their"
-        " own log, or ACLs and quotas of their user."),
+        (
+            "Start the group's consumers. If they should be running, look at why they left: their"
+            " own log, or ACLs and quotas of their user."
+        ),
     )
 
 
 def _rebalancing(scene: Scene) -> tuple[str, str]:
     return (
         f"is rebalancing ({scene.facts.state}), so nobody consumes meanwhile, {scene.unread}",
-        ("Wait for it to end. If it begins again and again, a member takes longer between polls"
-        " than max.poll.interval.ms, or members come and go."),
+        (
+            "Wait for it to end. If it begins again and again, a member takes longer between polls"
+            " than max.poll.interval.ms, or members come and go."
+        ),
     )
 
 
@@ -129,16 +133,23 @@ def _not_owned(scene: Scene) -> tuple[str, str]:
     places = scene.pace.places
     one = len(places) == 1
     return (
-        (f"{'partition' if one else 'partitions'} {named(places)} {'is' if one else 'are'} assigned"
-        " to no member"
-        f" while {others(scene.pace.others)} {_do(scene, 'is', 'are')} read, {scene.unread}"),
-        ("Look whether a member still subscribes to the topic. If none should, the commits there"
-        " may be left to expire."),
+        (
+            f"{_those(places)} {'is' if one else 'are'} assigned to no member"
+            f" while {others(scene.pace.others)} {_do(scene, 'is', 'are')} read, {scene.unread}"
+        ),
+        (
+            "Look whether a member still subscribes to the topic. If none should, the commits there"
+            " may be left to expire."
+        ),
     )
 
 
 def _do(scene: Scene, one: str, more: str) -> str:
     return one if scene.pace.others == 1 else more
+
+
+def _those(places: Sequence[Place]) -> str:
+    return f"{'partition' if len(places) == 1 else 'partitions'} {named(places)}"
 
 
 def _stood(places: Iterable[Place]) -> str:
@@ -153,11 +164,15 @@ def _stuck_partition(scene: Scene) -> tuple[str, str]:
     whose = f", of member {scene.owner}" if scene.owner else ""
     at = "" if first.committed is None else f" at offset {first.committed} of {first.name}"
     return (
-        (f"{'partition' if one else 'partitions'} {named(places)} {'has' if one else 'have'} stood"
-        f" still{_stood(places)} with {records(lag)} unread, while {others(scene.pace.others)}"
-        f" {_do(scene, 'moves', 'move')}{whose}"),
-        (f"Look at the record{at}: one that cannot be processed is tried again and again. Skip it"
-        " by resetting this partition alone, once the group has stopped."),
+        (
+            f"{_those(places)} {'has' if one else 'have'} stood still{_stood(places)}"
+            f" with {records(lag)} unread, while {others(scene.pace.others)}"
+            f" {_do(scene, 'moves', 'move')}{whose}"
+        ),
+        (
+            f"Look at the record{at}: one that cannot be processed is tried again and again."
+            " Skip it by resetting this partition alone, once the group has stopped."
+        ),
     )
 
 
@@ -165,10 +180,12 @@ def _stuck_member(scene: Scene) -> tuple[str, str]:
     places = scene.pace.places
     lag = sum(place.lag or 0 for place in places)
     return (
-        (f"member {scene.owner} commits nothing: all of its {counted(len(places), 'partition')}"
-        f" ({named(places)}) {'has' if len(places) == 1 else 'have'} stood still{_stood(places)}"
-        f" with {records(lag)} unread, while {others(scene.pace.others)}"
-        f" {_do(scene, 'moves', 'move')}"),
+        (
+            f"member {scene.owner} commits nothing: all of its {counted(len(places), 'partition')}"
+            f" ({named(places)}) have stood still{_stood(places)}"
+            f" with {records(lag)} unread, while {others(scene.pace.others)}"
+            f" {_do(scene, 'moves', 'move')}"
+        ),
         "Restart that member, or look at what it waits for: the others take its partitions over.",
     )
 
@@ -178,8 +195,10 @@ def _stalled(scene: Scene) -> tuple[str, str]:
     expiry = _expiry(scene)
     return (
         f"{text}; {expiry}" if expiry else text,
-        ("Look at the members' own log: they are there and hold partitions, but process nothing or"
-        " do not commit."),
+        (
+            "Look at the members' own log: they are there and hold partitions, but process nothing"
+            " or do not commit."
+        ),
     )
 
 
@@ -190,8 +209,10 @@ def _hot_partition(scene: Scene) -> tuple[str, str]:
     share = f"{mine / total:.0%} of what is produced" if total else "most of what is produced"
     return (
         _slowly(scene, f"{hot.name} takes {share} and has {records(hot.lag or 0)} of the lag"),
-        ("Spread the records' keys: one partition is read by one member only, so more members do"
-        " not help."),
+        (
+            "Spread the records' keys: one partition is read by one member only, so more members do"
+            " not help."
+        ),
     )
 
 
@@ -213,8 +234,10 @@ def _skewed(scene: Scene) -> tuple[str, str]:
     keep = f"{others(scene.pace.others)} {_do(scene, 'keeps', 'keep')} up"
     return (
         _slowly(scene, f"only {named(places)} {fall} behind", keep),
-        ("Compare what these partitions hold with the others: their records cost more, or their"
-        " keys are not spread evenly."),
+        (
+            "Compare what these partitions hold with the others: their records cost more, or their"
+            " keys are not spread evenly."
+        ),
     )
 
 
@@ -235,8 +258,10 @@ def _too_few_members(scene: Scene) -> tuple[str, str]:
 def _too_slow(scene: Scene) -> tuple[str, str]:
     return (
         _slowly(scene, _alike(scene), scene.members),
-        ("More members do not help, each partition has one already: make processing faster, or add"
-        " partitions to the topic."),
+        (
+            "More members do not help, each partition has one already: make processing faster, or"
+            " add partitions to the topic."
+        ),
     )
 
 
@@ -245,8 +270,10 @@ def _rewound(scene: Scene) -> tuple[str, str]:
     read = "" if eta is None else f"read again in {span(eta)} at this pace"
     return (
         _joined("went back to earlier offsets", scene.unread, read),
-        ("Nothing, if somebody reset it. Otherwise look at whether consumers commit offsets that"
-        " they had before."),
+        (
+            "Nothing, if somebody reset it. Otherwise look at whether consumers commit offsets that"
+            " they had before."
+        ),
     )
 
 
@@ -256,8 +283,10 @@ def _not_committing(scene: Scene) -> tuple[str, str]:
             f"{counted(scene.facts.count, 'member')} but no commit in partitions of"
             f" {scene.standing.topic} that hold records"
         ),
-        ("Look at whether these members commit at all (enable.auto.commit, or commits of their"
-        " own), and whether they get through their first batch."),
+        (
+            "Look at whether these members commit at all (enable.auto.commit, or commits of their"
+            " own), and whether they get through their first batch."
+        ),
     )
 
 
@@ -274,8 +303,10 @@ def _catching_up(scene: Scene) -> tuple[str, str]:
 def _idle_members(scene: Scene) -> tuple[str, str]:
     idle = idle_members(scene.facts)
     return (
-        (f"is caught up, {counted(idle, 'member')} of {scene.facts.count}"
-        f" {'has' if idle == 1 else 'have'} no partition to read"),
+        (
+            f"is caught up, {counted(idle, 'member')} of {scene.facts.count}"
+            f" {'has' if idle == 1 else 'have'} no partition to read"
+        ),
         "Remove members, or add partitions if more of them should share the work.",
     )
 

@@ -11,7 +11,12 @@ from rest_framework.test import APIClient
 
 from controlplane.analytics import selectors
 from controlplane.analytics.load import load_result
-from controlplane.analytics.models import AnalyticsRun, CollectorState, GoldGroupLag
+from controlplane.analytics.models import (
+    AnalyticsRun,
+    CollectorState,
+    GoldGroupExpiry,
+    GoldGroupLag,
+)
 from controlplane.analytics.schedule import TICK
 from controlplane.common.grants import EVERYTHING
 from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
@@ -112,6 +117,43 @@ def test_a_long_range_is_thinned_and_keeps_the_newest(world, loaded, monkeypatch
     )
     assert len(found["data"]) == 2
     assert found["data"][-1]["ts"] == found["as_of"]
+
+
+def test_pace_puts_expiry_beside_what_is_produced_and_consumed(world, loaded):
+    path = f"/clusters/{world.cluster.id}/analytics/pace/g"
+    first = GoldGroupLag.objects.filter(cluster_id=world.cluster.id).order_by("ts_ms")[0]
+    GoldGroupLag.objects.filter(pk=first.pk).update(
+        produce_records_per_s=42.0, consume_records_per_s=14.0
+    )
+    GoldGroupExpiry.objects.filter(cluster_id=world.cluster.id).exclude(ts_ms=first.ts_ms).delete()
+    body = get(world, path).json()
+    assert body["as_of"] is not None
+    assert len(body["data"]) == 4
+    assert body["data"][0] == {
+        "ts": selectors.iso_ms(first.sampled_ms),
+        "topic": "t",
+        "lag_records": 10,
+        "produce_records_per_s": 42.0,
+        "consume_records_per_s": 14.0,
+        "oldest_unread_expires_in_s": 3540.0,
+    }
+    assert [row["oldest_unread_expires_in_s"] for row in body["data"][1:]] == [None] * 3
+    assert get(world, path, topic="t").json()["data"] == body["data"]
+
+
+def test_pace_needs_a_group_that_is_there(world, loaded):
+    path = f"/clusters/{world.cluster.id}/analytics/pace"
+    assert get(world, f"{path}/nobody").status_code == 404
+    bad = get(world, f"{path}/g", **{"from": "yesterday"})
+    assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (422, "/from")
+    other = client_for(tenant_make("third"), "viewer")
+    assert other.get(f"/api/v1{path}/g").status_code == 404
+
+
+def test_pace_before_any_run_has_nothing_and_no_age(world):
+    world.gateway.add_group("g", {})
+    body = get(world, f"/clusters/{world.cluster.id}/analytics/pace/g").json()
+    assert (body["data"], body["as_of"]) == ([], None)
 
 
 def test_retention_with_its_groups(world, loaded):

@@ -13,7 +13,7 @@ import {
   retention,
   session,
 } from "@/testing/samples";
-import { type Answers, ok } from "@/testing/server";
+import { type Answers, ok, Refusal } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups/readers";
 const AT = "2026-11-21T10:00:00Z";
@@ -24,7 +24,19 @@ const parts = (found = group(), held = [retention()]) => ({
   retention: ok({ as_of: AT, run_id: "run_1", data: held }),
   collector: ok(collector()),
 });
-const HISTORY = { "GET /api/v1/clusters/c1/analytics/lag": lag(lagPoint()) };
+const pace = (...data: object[]) => ({ as_of: AT, stale_after: null, run_id: "run_1", data });
+const pacePoint = {
+  ts: AT,
+  topic: "sales",
+  lag_records: 40,
+  produce_records_per_s: 42,
+  consume_records_per_s: 14,
+  oldest_unread_expires_in_s: 7200,
+};
+const HISTORY = {
+  "GET /api/v1/clusters/c1/analytics/lag": lag(lagPoint()),
+  "GET /api/v1/clusters/c1/analytics/pace/readers": pace(pacePoint),
+};
 const open = (answer = parts(), search = "", more: Answers = {}) =>
   openPage(PATH + search, { "GET /console/api/pages/group/c1/readers": { parts: answer }, ...HISTORY, ...more });
 const member = { member_id: "m-1", client_id: "app-1", host: "10.0.0.7" };
@@ -107,6 +119,32 @@ describe("one group", () => {
     expect((await screen.findByRole("img", { name: "Time lag of group readers over time" })).textContent).toBe(
       "sales: 12",
     );
+  });
+
+  it("draws produced against consumed with the time that retention leaves, and joins no gap", async () => {
+    const at = (minute: number) => ({ ...pacePoint, ts: `2026-11-21T10:${String(minute).padStart(2, "0")}:00Z` });
+    const points = [at(0), at(1), at(2), { ...at(9), consume_records_per_s: null, oldest_unread_expires_in_s: 3600 }];
+    await open(parts(), "", { "GET /api/v1/clusters/c1/analytics/pace/readers": pace(...points) });
+    const chart = await screen.findByRole("img", { name: "Produced against consumed on sales over time" });
+    expect([...chart.children].map((line) => line.textContent)).toEqual([
+      "Produced: 42 42 42 gap 42",
+      "Consumed: 14 14 14 gap gap",
+      "First unread record expires in: 7200 7200 7200 gap 3600",
+    ]);
+  });
+
+  it("draws the topic in trouble first, and says where no pace is known or it cannot be read", async () => {
+    const PACE = "GET /api/v1/clusters/c1/analytics/pace/readers";
+    const other = { ...pacePoint, topic: "a" };
+    await open(parts(), "", { [PACE]: pace(other, pacePoint) });
+    expect(await screen.findByRole("img", { name: "Produced against consumed on sales over time" })).toBeTruthy();
+    expect(screen.getByRole("combobox", { name: "Topic of the chart" })).toBeTruthy();
+    cleanup();
+    await open(parts(), "", { [PACE]: pace() });
+    expect(await screen.findByText("No pace in this range yet")).toBeTruthy();
+    cleanup();
+    await open(parts(), "", { [PACE]: new Refusal(503, "The database is away") });
+    expect(await screen.findByText("The database is away")).toBeTruthy();
   });
 
   it("says so where there is no history yet", async () => {

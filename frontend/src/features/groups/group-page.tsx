@@ -26,6 +26,7 @@ import { AnalysesTab } from "./analyses-tab";
 import { DiagnosisNotice, HarmStatus } from "./diagnosis";
 import { ExpiryTable, soonestExpiry } from "./expiry-table";
 import { OffsetTable } from "./offset-table";
+import { PaceHistory } from "./pace-history";
 import { notStarted } from "./unread";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
@@ -186,6 +187,7 @@ export function GroupPage() {
                 onRange={setRange}
                 firstVerdictAt={parts?.collector.data?.first_verdict_due_at}
               />
+              <PaceHistory clusterId={clusterId} group={name} range={range} worst={group?.diagnosis.topic} />
               <Card title="Place in each partition">
                 <PartView query={query} name="group" rows={7}>
                   {(found) => (

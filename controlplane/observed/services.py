@@ -15,12 +15,13 @@ from controlplane.common import leases
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.observed import rules
+from controlplane.observed import changes, listeners, rules
+from controlplane.observed.changes import Changes, Topic
 from controlplane.observed.models import ObservedCluster, ObservedRow
 from controlplane.observed.readers import AWAY, REFUSED, Reader
 from controlplane.observed.reading import Answer, Failed, Found, SectionReader, in_batches
 from controlplane.observed.rows import Content
-from controlplane.observed.sections import KEY_MAX, SECTIONS, TOPICS
+from controlplane.observed.sections import BROKERS, KEY_MAX, SECTIONS, TOPICS
 from controlplane.observed.selectors import (
     MODELS,
     Section,
@@ -86,8 +87,9 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
     placed = set(source().desired_brokers(cluster_id)) if description is not None else set()
     with transaction.atomic():
         row = _held(cluster_id, token)
+        news, was, seen_at = Changes(), (row.health, row.controller_id), _seen_at(row)
         for name, answer in answers.items():
-            _store(row, name, answer, reader.read_at)
+            _store(row, name, answer, reader.read_at, news)
         if TOPICS in answers and isinstance(answers[TOPICS], Found):
             row.topic_defaults = dict(reader.defaults)
         if description is None:
@@ -97,6 +99,13 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
             row.failures = 0
             row.controller_id = description.controller_id
             _judge(row, reader, placed)
+        if seen_at is not None:
+            news.add(
+                *changes.of_cluster(
+                    health=(was[0], row.health), controllers=(was[1], row.controller_id)
+                )
+            )
+        listeners.tell(cluster_id, news, not_before=seen_at, at=reader.read_at)
         took_s = time.monotonic() - started_s
         pause_s = rules.next_pass_in_s(
             settings.OBSERVE_INTERVAL_S,
@@ -155,14 +164,22 @@ def _held(cluster_id: str, token: str) -> ObservedCluster:
     return row
 
 
-def _store(row: ObservedCluster, name: str, answer: Answer, read_at: datetime) -> None:
-    """Write a section's difference. The caller holds the cluster's row."""
+def _seen_at(row: ObservedCluster) -> datetime | None:
+    """When the brokers were last read; the first reading of a cluster is no news."""
+    as_of = row.sections.get(BROKERS, {}).get("as_of")
+    return datetime.fromisoformat(as_of) if as_of else None
+
+
+def _store(
+    row: ObservedCluster, name: str, answer: Answer, read_at: datetime, news: Changes
+) -> None:
+    """Write a section's difference, and add it to `news`. The caller holds the cluster's row."""
     before = row.sections.get(name, {})
     kept_as_of = before.get("as_of")
     if isinstance(answer, Failed):
         row.sections[name] = _noted(kept_as_of, read_at, answer)
         return
-    _write(row.pk, name, answer, read_at, kept_as_of)
+    _write(row.pk, name, answer, read_at=read_at, kept_as_of=kept_as_of, news=news)
     row.sections[name] = _noted(iso(read_at), read_at, answer)
 
 
@@ -179,7 +196,13 @@ def _noted(as_of: str | None, tried_at: datetime, answer: Answer) -> Sections:
 
 
 def _write(
-    cluster_id: str, name: str, found: Found, read_at: datetime, kept_as_of: str | None
+    cluster_id: str,
+    name: str,
+    found: Found,
+    *,
+    read_at: datetime,
+    kept_as_of: str | None,
+    news: Changes,
 ) -> None:
     model = MODELS[name]
     rows = model.objects.filter(cluster_id=cluster_id)  # type: ignore[attr-defined] # concrete
@@ -191,6 +214,9 @@ def _write(
     }
     marks = {key: each.mark for key, each in found.contents.items()}
     change = rules.difference(seen, marks, missing_reason=found.missing, read_at=read_at)
+    if kept_as_of is not None:
+        for batch in in_batches(sorted(change.write | change.remove), ROWS_A_STATEMENT):
+            _compare(cluster_id, name, batch, found.contents, news)
     upsert(
         model,
         (
@@ -206,6 +232,30 @@ def _write(
             as_of=datetime.fromisoformat(kept_as_of) if kept_as_of else read_at
         )
         rows.filter(key__in=batch).update(unread=found.missing)
+
+
+def _compare(
+    cluster_id: str,
+    name: str,
+    keys: Collection[str],
+    contents: Mapping[str, Content],
+    news: Changes,
+) -> None:
+    """Add what became of these rows, which are not yet written, to `news`."""
+    if name not in {BROKERS, TOPICS}:
+        return
+    model = MODELS[name]
+    rows = model.objects.filter(cluster_id=cluster_id, key__in=keys, gone=False)  # type: ignore[attr-defined] # concrete
+    old = {key: Topic(row, detail) for key, row, detail in rows.values_list("key", "row", "detail")}
+    for key in keys:
+        before, read = old.get(key), contents.get(key)
+        after = Topic(read.row, read.detail) if read is not None else None
+        if name == TOPICS:
+            news.add(*changes.of_topic(key, before, after))
+        else:
+            news.add(
+                *changes.of_broker(before.row if before else None, after.row if after else None)
+            )
 
 
 def _row(
@@ -266,9 +316,14 @@ def observe_touched(
         if row is None:
             return
         reader.defaults = row.topic_defaults
+        news = Changes()
         for name, contents in readings.items():
             found = contents()
             model = MODELS[name]
+            keys = sorted({*named[name]}) if note_missing else sorted(found)
+            if row.sections.get(name, {}).get("as_of") is not None:
+                for batch in in_batches(keys, ROWS_A_STATEMENT):
+                    _compare(cluster_id, name, batch, found, news)
             upsert(
                 model,
                 (
@@ -280,9 +335,10 @@ def observe_touched(
                         mark=content.mark if content else "",
                         touched_at=reader.read_at,
                     )
-                    for key in (sorted({*named[name]}) if note_missing else found)
+                    for key in keys
                 ),
             )
+        listeners.tell(cluster_id, news, not_before=_seen_at(row), at=reader.read_at)
 
 
 # -- first questions --------------------------------------------------------------------------

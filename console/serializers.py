@@ -30,6 +30,7 @@ from controlplane.operations.serializers import OperationSerializer
 from controlplane.reassignments.serializers import ActiveReassignmentsSerializer
 from controlplane.tenants.models import ROLE_CHOICES
 from controlplane.tenants.serializers import TenantSerializer
+from controlplane.timeline.serializers import TimelineEventSerializer
 from controlplane.topics.serializers import TopicRowSerializer, TopicSerializer
 from spark_analytics.contracts.statuses import Severity
 
@@ -230,6 +231,7 @@ ClusterPageSerializer = _page(
         "loads": LOADS,
         "reassignments": REASSIGNMENTS,
         "operations": OPERATIONS,
+        "events": _list(TimelineEventSerializer),
         "client_config": _one(ClientConfigSerializer),
     },
 )

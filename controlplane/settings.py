@@ -71,6 +71,7 @@ LOCAL_APPS = [
     "controlplane.administration",
     "controlplane.notifications",
     "controlplane.alerts",
+    "controlplane.timeline",
 ]
 # Apps that other teams deliver on their own; each is wired as soon as it is there.
 OPTIONAL_APPS = [
@@ -270,6 +271,8 @@ SPECTACULAR_SETTINGS = {
         "SilenceStateEnum": "controlplane.alerts.serializers.SILENCE_STATES",
         "AlertMatchEnum": "controlplane.alerts.models.MATCH_CHOICES",
         "AlertResourceEnum": "controlplane.alerts.serializers.NAMED_RESOURCES",
+        "TimelineKindEnum": "controlplane.timeline.rules.KIND_CHOICES",
+        "TimelineToneEnum": "controlplane.timeline.rules.TONES",
         "MatchEnum": "controlplane.tenants.serializers.MATCHES",
         "GroupSeverityEnum": "controlplane.groups.serializers.SEVERITY_CHOICES",
         "LagPointStatusEnum": "controlplane.groups.serializers.STATUS_CHOICES",
@@ -359,6 +362,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 2
 OPERATION_SWEEP_S = env.float("PENSTOCK_OPERATION_SWEEP_S", default=1.0)
 # From one round over all alert rules to the next.
 ALERTS_INTERVAL_S = env.float("PENSTOCK_ALERTS_INTERVAL_S", default=10.0)
+TIMELINE_DAYS = env.int("PENSTOCK_TIMELINE_DAYS", default=35)  # how long what happened is kept
 CELERY_BEAT_SCHEDULE = {
     "operations-sweep": {
         "task": "operations.sweep",
@@ -418,6 +422,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "timeline-housekeeping": {"task": "timeline.housekeeping", "schedule": 3600.0},
     "removed-clusters": {
         "task": "clusters.forget_removed",
         "schedule": 3600.0,

@@ -25,6 +25,7 @@ if importlib.util.find_spec("controlplane.analytics.urls"):
     api_v1.append(path("", include("controlplane.analytics.urls")))
 api_v1.append(path("", include("controlplane.runbooks.urls")))
 api_v1.append(path("", include("controlplane.alerts.urls")))
+api_v1.append(path("", include("controlplane.timeline.urls")))
 api_v1.append(re_path(r"^.*$", no_such_api))
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -1,4 +1,4 @@
-"""One cluster: brokers with their load, key figures, moves, operations, how to connect."""
+"""One cluster: brokers with their load, key figures, moves, operations, events, how to connect."""
 
 from console.pages.shared import asked, cluster_part, observed, operations_part
 from console.parts import Part
@@ -9,6 +9,9 @@ from controlplane.observed import selectors
 from controlplane.observed.sections import BROKERS
 from controlplane.reassignments.progress import active
 from controlplane.tenants.models import Tenant
+from controlplane.timeline.selectors import newest
+
+EVENTS_SHOWN = 8
 
 
 def cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
@@ -19,6 +22,7 @@ def cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
         "loads": loads(row, scope),
         "reassignments": asked(row, scope, active),
         "operations": operations_part(tenant, scope, cluster_id),
+        "events": Part(lambda: newest(tenant, scope, cluster_id, EVENTS_SHOWN)),
         "client_config": Part(lambda: client_config(row)),
     }
 

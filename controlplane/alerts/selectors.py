@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from controlplane.alerts.conditions.brokers import started
@@ -143,6 +143,12 @@ def _transition(row: AlertTransition) -> dict[str, Any]:
         "silenced_by": row.silence_id or None,
         "event_id": row.event_id or None,
     }
+
+
+def moves(tenant: Tenant, states: Iterable[str]) -> QuerySet[AlertTransition]:
+    """Moves into these states, each with its alert; what may be read is asked of that."""
+    rows = AlertTransition.objects.filter(alert__tenant=tenant, after__in=list(states))
+    return rows.exclude(before=F("after")).select_related("alert")
 
 
 # -- rules and overrides ------------------------------------------------------------------------

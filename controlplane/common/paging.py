@@ -60,6 +60,31 @@ def page_of_rows(
     }
 
 
+def page_of_places(
+    request: Request,
+    read: Callable[[str | None, int], Sequence[tuple[str, dict[str, Any] | None]]],
+) -> dict[str, Any]:
+    """One page of what is put together from several lists, newest first.
+
+    Args:
+        request: with `page_size` and `cursor`, as of every list.
+        read: takes a place to go on behind (None: from the newest) and how many to read; gives
+            pairs of a row's place, as text, and the row. A row that is None is left out.
+    """
+    size = page_size(request)
+    cursor = request.query_params.get("cursor")
+    found = read(_open(request, cursor) if cursor else None, size + 1)
+    has_more = len(found) > size
+    found = found[:size]
+    return {
+        "data": [row for _, row in found if row is not None],
+        "page": {
+            "next": _seal(request, found[-1][0]) if has_more else None,
+            "has_more": has_more,
+        },
+    }
+
+
 def page_of_list(request: Request, items: Sequence[dict[str, Any]], key: str) -> dict[str, Any]:
     """One page of dicts held in memory (read from brokers), ascending by `key`."""
     size = page_size(request)

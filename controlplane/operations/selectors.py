@@ -70,6 +70,22 @@ def shown(scope: Scope, tenant: Tenant) -> Callable[[Operation], dict[str, Any] 
     return show
 
 
+def moments(
+    tenant: Tenant, scope: Scope
+) -> tuple[QuerySet[Operation], Callable[[Operation], bool]]:
+    """Operations for a timeline: their own rows and plans alone, no steps.
+
+    The second asks once more of each row, as `shown` does: whether all that it is about is covered.
+    """
+    names = {} if scope.sees_all else cluster_names(tenant.pk)
+    rows = only_seen(Operation.objects.filter(tenant=tenant), scope, names)
+
+    def is_covered(row: Operation) -> bool:
+        return scope.sees_all or is_seen(scope, row.plan, names, row.cluster_id)
+
+    return rows.select_related("plan"), is_covered
+
+
 def operation_list(
     tenant: Tenant,
     scope: Scope,

@@ -16,6 +16,7 @@ from controlplane.observed.services import observe
 from controlplane.operations.states import SUCCEEDED
 from controlplane.runbooks.services import run_start
 from controlplane.tenants.services import api_key_create
+from controlplane.timeline.models import TimelineEvent
 from tests.controlplane.kind_plans import add_broker
 from tests.controlplane.rest.teams import HIDDEN_TOPICS
 from tests.controlplane.support import ACTOR, client_for, cluster_make
@@ -77,6 +78,17 @@ def everything(world):
     objective = LagObjective.objects.create(
         tenant=world.tenant, group="known", seconds=60, share=0.99, created_by="x"
     )
+    deployment = TimelineEvent.objects.create(
+        tenant=world.tenant,
+        cluster_id=world.cluster.id,
+        kind="deployment",
+        area="topic",
+        name="orders",
+        subject="topic/orders",
+        text="shop 1.9",
+        by="x",
+        at=timezone.now(),
+    )
     outside = cluster_make(world.tenant, "elsewhere", kind="registered")
     followed = run_start(
         tenant=world.tenant,
@@ -134,6 +146,7 @@ def everything(world):
         "alert": alert_make(world, world.cluster, "readers", "orders").id,
         "override": override.id,
         "silence": silence.id,
+        "deployment": deployment.id,
         "objective": objective.id,
         "silence_end": (timezone.now() + timedelta(days=2)).isoformat(),
     }

@@ -98,6 +98,7 @@ IDS = {
     "alert_id": "alert",
     "override_id": "override",
     "silence_id": "silence",
+    "event_id": "deployment",
     "objective_id": "objective",
 }
 
@@ -172,6 +173,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "reason": "an upgrade",
     },
     "put /silences/{silence_id}": {"ends_at": "{silence_end}", "reason": "an upgrade"},
+    "post /deployments": {"text": "shop 2.0", "cluster_id": "{cluster}", "topic": "orders"},
     "post /operations/{reassignment_id}/throttle": {"throttle_bytes_per_s": 5_000},
     "post /destinations": {
         "name": "on call",

@@ -143,6 +143,10 @@ TABLE = [
         False,
     ),
     ("delete", "/silences/{silence}", None, 204, False),
+    ("get", "/timeline", None, 200, True),
+    ("post", "/deployments", {"text": "shop 2.0", "cluster_id": "{cluster}"}, 201, False),
+    ("get", "/deployments/{deployment}", None, 200, False),
+    ("delete", "/deployments/{deployment}", None, 204, False),
     ("get", "/lag-objectives", None, 200, True),
     (
         "post",
@@ -305,7 +309,7 @@ def pattern_of(address):
         *("service-accounts", "rotation", "link", "retention-leases", "runbooks", "runs"),
         *("runbook-runs", "checks", "acts", "end", "alerts", "acknowledgement", "alert-rules"),
         *("alert-overrides", "silences", "destinations", "deliveries", "test", "resend"),
-        "lag-objectives",
+        *("lag-objectives", "timeline", "deployments"),
     }
     return tuple(part if part in fixed else "*" for part in parts)
 

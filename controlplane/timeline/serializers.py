@@ -33,6 +33,7 @@ class TimelineEventSerializer(Shape):
     )
     more = serializers.BooleanField(help_text="It stands for others that are not kept one by one.")
     by = serializers.CharField(allow_null=True)
+    removable = serializers.BooleanField(help_text="A deployment whose mark you may take back.")
     operation_id = serializers.CharField(allow_null=True)
     alert_id = serializers.CharField(allow_null=True)
     runbook = serializers.CharField(allow_null=True)

@@ -148,6 +148,8 @@ def event_dict(row: TimelineEvent, scope: Scope, names: Names) -> dict[str, Any]
         count=count,
         more=row.more,
         by=row.by or None,
+        removable=row.kind == rules.DEPLOYMENT
+        and scope.allows(Verb.WRITE, Area(row.area), cluster, row.name),
     )
 
 
@@ -159,6 +161,7 @@ def _shape(**values: Any) -> dict[str, Any]:
         "count": 1,
         "more": False,
         "by": None,
+        "removable": False,
         "operation_id": None,
         "alert_id": None,
         "runbook": None,

@@ -28,6 +28,7 @@ PAGES = {
     "overview": "/",
     "new-cluster": "/clusters/new",
     "cluster": "/clusters/{cluster}",
+    "events": "/clusters/{cluster}/events",
     "topics": "/clusters/{cluster}/topics",
     "new-topic": "/clusters/{cluster}/new-topic",
     "topic": "/clusters/{cluster}/topics/demo.orders",
@@ -71,6 +72,7 @@ PAGES = {
     "nowhere": "/there-is-no-such-page",
 }
 LOOKED_AT = {
+    "events",
     "alerts",
     "alert",
     "alert-rules",

@@ -16,6 +16,7 @@ import {
   auditSearch,
   clusterSearch,
   destinationSearch,
+  eventSearch,
   groupSearch,
   insightsSearch,
   listSearch,
@@ -87,6 +88,12 @@ const clusterRoute = createRoute({
   path: "/clusters/$clusterId",
   validateSearch: clusterSearch,
   component: lazyRouteComponent(() => import("@/features/clusters/cluster-page"), "ClusterPage"),
+});
+const eventsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/events",
+  validateSearch: eventSearch,
+  component: lazyRouteComponent(() => import("@/features/events/events-page"), "EventsPage"),
 });
 const topicsRoute = createRoute({
   getParentRoute: () => appRoute,
@@ -234,6 +241,7 @@ const routeTree = rootRoute.addChildren([
     registerRoute,
     credentialsRoute,
     clusterRoute,
+    eventsRoute,
     topicsRoute,
     newTopicRoute,
     topicRoute,

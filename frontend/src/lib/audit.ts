@@ -69,6 +69,8 @@ const ACTIONS: Record<string, string> = {
   "secret.read": "Read a one-time password",
   "analytics.run": "Asked for an analytics run",
   "analytics.cancel": "Cancelled an analytics run",
+  "deployment.mark": "Marked a deployment",
+  "deployment.remove": "Took back the mark of a deployment",
   "audit.export": "Exported the audit",
 };
 const PHASES: Record<string, string> = {

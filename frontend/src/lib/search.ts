@@ -205,6 +205,19 @@ const chartRange = (value: unknown) => oneOf(value, Object.keys(CHART_RANGES) as
 /** A cluster, or a broker: how far back its charts reach. */
 export const clusterSearch = (raw: { range?: ChartRange } & SearchSchemaInput) => ({ range: chartRange(raw.range) });
 
+/** How far back the events of a cluster are listed, s. */
+export const EVENT_RANGES = { "1h": 3600, "6h": 21_600, "24h": 86_400, "7d": 604_800, "30d": 2_592_000 } as const;
+export type EventRange = keyof typeof EVENT_RANGES;
+export const EVENT_GROUPS = ["brokers", "partitions", "topics", "operations", "alerts", "deployments"] as const;
+export type EventGroup = (typeof EVENT_GROUPS)[number];
+
+/** A cluster's events: how far back, of which sort, about what. */
+export const eventSearch = (raw: { last?: EventRange; sort?: EventGroup; subject?: string } & SearchSchemaInput) => ({
+  last: oneOf(raw.last, Object.keys(EVENT_RANGES) as EventRange[]),
+  sort: oneOf(raw.sort, EVENT_GROUPS),
+  subject: text(raw.subject),
+});
+
 /** How far back usage is summed up, days; 31 at most. */
 export const USAGE_DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;
 export type UsageSpan = keyof typeof USAGE_DAYS;

@@ -90,6 +90,9 @@ export type DestinationKind = Schemas["DestinationKindEnum"];
 export type DestinationTest = Schemas["DestinationTest"];
 /** One event on its way to one destination. */
 export type Delivery = Schemas["Delivery"];
+/** Something that happened: observed, done, fired or deployed. */
+export type TimelineEvent = Schemas["TimelineEvent"];
+export type TimelineKind = Schemas["TimelineKindEnum"];
 /** What to do when: its sections, checks, decisions and acts. */
 export type Runbook = Schemas["Runbook"];
 export type RunbookRow = Schemas["RunbookRow"];

@@ -312,6 +312,8 @@ def test_a_pipeline_marks_by_its_key_once(world):
 def test_a_mark_of_others_is_not_taken_back_by_who_only_reads(world, owner):
     made = marked(owner, cluster_id=world.cluster.id, topic="team-a-x").json()
     reader = member_of(world.tenant, [team(VIEWER, Over.TOPIC)], "viewer")
+    assert [row["removable"] for row in listed(reader)] == [False]
+    assert [row["removable"] for row in listed(owner)] == [True]
     problem(reader.delete(f"{API}/deployments/{made['id']}"), 403)
     hidden = marked(owner, cluster_id=world.cluster.id, topic="secret").json()
     editor = member_of(world.tenant, [team(OPERATOR, Over.TOPIC)], "ed")

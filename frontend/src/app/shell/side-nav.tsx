@@ -16,6 +16,7 @@ import {
   IconSettings,
   IconStack2,
   IconTargetArrow,
+  IconTimelineEvent,
   IconUsersGroup,
 } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
@@ -107,6 +108,9 @@ function ClusterLinks({ clusterId }: { clusterId: string }) {
     <>
       <Link to="/clusters/$clusterId" params={params} activeOptions={{ exact: true }}>
         <IconServer2 {...ICON} /> Brokers
+      </Link>
+      <Link to="/clusters/$clusterId/events" params={params} activeOptions={{ includeSearch: false }}>
+        <IconTimelineEvent {...ICON} /> Events
       </Link>
       <Link to="/clusters/$clusterId/topics" params={params} activeOptions={{ includeSearch: false }}>
         <IconStack2 {...ICON} /> Topics

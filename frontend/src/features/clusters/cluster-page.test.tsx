@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { broker, cluster, operation, plan, session } from "@/testing/samples";
+import { broker, cluster, operation, plan, session, timelineEvent } from "@/testing/samples";
 import { type Answers, ok, unavailable } from "@/testing/server";
 
 const summary = { topics: 4, partitions: 24, under_replicated: 0, offline: 0, size_bytes: 4096 };
@@ -23,6 +23,7 @@ const base = {
   loads: ok([load]),
   reassignments: ok(moving()),
   operations: ok([operation()]),
+  events: ok([timelineEvent()]),
   client_config: ok({
     values: {},
     properties: "bootstrap.servers=10.0.0.1:9092",

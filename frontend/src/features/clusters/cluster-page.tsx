@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
 import { Metered } from "@/components/metered";
@@ -9,6 +9,8 @@ import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
 import { Copy } from "@/components/copy";
 import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { EventList } from "@/components/event-list";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { OperationList } from "@/components/operation-list";
 import { BytesMoved } from "@/components/move-progress";
@@ -275,6 +277,23 @@ export function ClusterPage() {
             <Moves rows={parts.reassignments.data.rows} />
           </Card>
         )}
+        <Card
+          title="Events"
+          aside={
+            <Link
+              to="/clusters/$clusterId/events"
+              params={{ clusterId }}
+              className="ps-link"
+              style={{ fontSize: "0.8125rem" }}
+            >
+              All events
+            </Link>
+          }
+        >
+          <PartView query={query} name="events">
+            {(rows) => (rows.length > 0 ? <EventList events={rows} /> : <Empty title="Nothing happened lately" />)}
+          </PartView>
+        </Card>
         <div className="ps-cols-1-1">
           <Card title="Connect a client" padded>
             <PartView query={query} name="client_config">

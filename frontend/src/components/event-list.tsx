@@ -1,0 +1,84 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { formatExact, toDate } from "@/lib/format";
+import { kindWord, subjectOf } from "@/lib/timeline";
+import type { TimelineEvent } from "@/lib/types";
+import { actorName } from "./operation-list";
+import { RelTime } from "./rel-time";
+import { Status, type Tone } from "./status";
+
+const TONES: Record<TimelineEvent["tone"], Tone> = { good: "ok", bad: "bad", warn: "warn", neutral: "muted" };
+
+interface EventListProps {
+  events: TimelineEvent[];
+  label?: string;
+  /** What may be done with an event, behind its time. */
+  action?: (event: TimelineEvent) => ReactNode;
+}
+
+/** Events, newest first: what happened, in one sentence, when, and where it leads. */
+export function EventList({ events, label = "Events", action }: EventListProps) {
+  return (
+    <ul className="ps-events" aria-label={label}>
+      {events.map((event) => (
+        <li key={event.id}>
+          <Status tone={TONES[event.tone]} label={kindWord(event.kind)} />
+          <span style={{ minWidth: 0, overflowWrap: "anywhere" }}>
+            {event.text} <Where event={event} />
+            {event.by && <span className="ps-muted"> by {actorName(event.by)}</span>}
+          </span>
+          <span className="ps-alerts-end">
+            <When event={event} />
+            {action?.(event)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The page of what it is about, or of what did it. */
+function Where({ event }: { event: TimelineEvent }) {
+  const { cluster_id: clusterId, operation_id: operationId, alert_id: alertId } = event;
+  if (operationId !== null) {
+    return (
+      <Link to="/operations/$operationId" params={{ operationId }} className="ps-link">
+        Open operation
+      </Link>
+    );
+  }
+  if (alertId !== null) {
+    return (
+      <Link to="/alerts/$alertId" params={{ alertId }} className="ps-link">
+        Open alert
+      </Link>
+    );
+  }
+  const about = subjectOf(event);
+  if (clusterId === null || about === null || event.kind === "topic-deleted") return null;
+  if (about.area === "topic") {
+    return (
+      <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: about.name }} className="ps-link">
+        Open topic
+      </Link>
+    );
+  }
+  if (about.area !== "group") return null;
+  return (
+    <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: about.name }} className="ps-link">
+      Open group
+    </Link>
+  );
+}
+
+/** When it was seen; of what was observed also when it was last seen otherwise. */
+function When({ event }: { event: TimelineEvent }) {
+  const before = toDate(event.not_before);
+  const note = before ? `seen then; last seen otherwise ${formatExact(before)}` : undefined;
+  return (
+    <span className="ps-muted" title={note}>
+      <RelTime at={event.at} />
+      {note && <span className="ps-sr">, {note}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,80 @@
+/** What happened: how it is read, which sorts there are, and where an event leads. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { api } from "./api-client";
+import { REFRESH_MS } from "./page";
+import { isRefusal } from "./problem";
+import { EVENT_RANGES, type EventGroup, type EventRange } from "./search";
+import type { TimelineEvent, TimelineKind } from "./types";
+
+const PAGE_SIZE = 100;
+
+/** Each kind's short name, and the sort of events that it is listed with. */
+const KINDS: Record<TimelineKind, [label: string, group: EventGroup]> = {
+  "cluster-unreachable": ["Cluster away", "brokers"],
+  "cluster-answers": ["Cluster back", "brokers"],
+  "controller-changed": ["Controller", "brokers"],
+  "broker-down": ["Broker left", "brokers"],
+  "broker-up": ["Broker came", "brokers"],
+  "partitions-offline": ["Offline", "partitions"],
+  "partitions-online": ["Online", "partitions"],
+  "leader-changed": ["Leader", "partitions"],
+  "isr-shrunk": ["ISR shrank", "partitions"],
+  "isr-grew": ["ISR grew", "partitions"],
+  "replicas-changed": ["Replicas", "partitions"],
+  "partitions-added": ["Partitions", "topics"],
+  "topic-created": ["Topic created", "topics"],
+  "topic-deleted": ["Topic deleted", "topics"],
+  "config-changed": ["Configuration", "topics"],
+  deployment: ["Deployment", "deployments"],
+  "operation-began": ["Operation", "operations"],
+  "operation-ended": ["Operation", "operations"],
+  "operation-undone": ["Undone", "operations"],
+  "alert-fired": ["Alert", "alerts"],
+  "alert-resolved": ["Alert over", "alerts"],
+};
+
+export const kindWord = (kind: TimelineKind): string => KINDS[kind][0];
+const kindsOf = (group: EventGroup): string =>
+  Object.entries(KINDS)
+    .filter(([, [, one]]) => one === group)
+    .map(([kind]) => kind)
+    .join(",");
+
+export interface EventFilters {
+  last?: EventRange;
+  sort?: EventGroup;
+  subject?: string;
+}
+export const DEFAULT_RANGE: EventRange = "24h";
+
+/** The filters as the REST API takes them; the range is counted from `now`. */
+export const asQuery = ({ last = DEFAULT_RANGE, sort, subject }: EventFilters, now = Date.now()) => ({
+  kind: sort && kindsOf(sort),
+  subject: subject ? [subject] : undefined,
+  from: new Date(now - EVENT_RANGES[last] * 1000).toISOString(),
+});
+
+export function useTimeline(clusterId: string, filters: EventFilters) {
+  return useInfiniteQuery({
+    queryKey: ["page", "timeline", clusterId, filters],
+    queryFn: ({ pageParam, signal }) =>
+      api.get("/api/v1/timeline", {
+        query: {
+          ...asQuery(filters),
+          cluster_id: clusterId,
+          page_size: PAGE_SIZE,
+          cursor: pageParam || undefined,
+        },
+        signal,
+      }),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.page.next ?? undefined,
+    refetchInterval: ({ state }) => (isRefusal(state) || (state.data?.pages.length ?? 0) > 1 ? false : REFRESH_MS),
+  });
+}
+
+/** What an event is about, where it has a page: an area and a name. */
+export function subjectOf({ subject }: Pick<TimelineEvent, "subject">): { area: string; name: string } | null {
+  const cut = subject.indexOf("/");
+  return cut > 0 && cut < subject.length - 1 ? { area: subject.slice(0, cut), name: subject.slice(cut + 1) } : null;
+}

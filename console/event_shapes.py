@@ -13,6 +13,12 @@ from rest_framework import serializers
 
 from console.events import TOPICS
 from controlplane.common.serializers import Shape
+from controlplane.messages.serializers import (
+    MessageSerializer,
+    ReadingDoneSerializer,
+    ReadingPhaseSerializer,
+    ReadingProgressSerializer,
+)
 from controlplane.operations.serializers import OperationSerializer
 
 TOPIC_CHOICES = list(TOPICS)
@@ -32,9 +38,27 @@ class OperationEventsSerializer(Shape):
     operation = OperationSerializer()
 
 
+class ReadingFailedSerializer(Shape):
+    """What an answer with a problem would say, where the stream has begun."""
+
+    status = serializers.IntegerField()
+    code = serializers.CharField()
+    title = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class MessageEventsSerializer(Shape):
+    phase = ReadingPhaseSerializer()
+    message = MessageSerializer()
+    progress = ReadingProgressSerializer()
+    done = ReadingDoneSerializer()
+    failed = ReadingFailedSerializer()
+
+
 STREAMS: dict[str, type[Shape]] = {
     f"GET {EVENTS_PATH}?topics={','.join(TOPICS)}": ChangeEventsSerializer,
     f"GET {EVENTS_PATH}/operations/{{operation_id}}": OperationEventsSerializer,
+    f"GET {EVENTS_PATH}/messages/{{cluster_id}}/{{topic}}": MessageEventsSerializer,
 }
 
 

@@ -51,7 +51,7 @@ TOPICS: dict[str, Callable[[Tenant, Scope], Any]] = {
 
 async def events_view(request: HttpRequest) -> HttpResponseBase:
     if request.method != "GET":
-        return _only_get(request)
+        return only_get(request)
     asked = [name for name in request.GET.get("topics", "operations").split(",") if name]
     unknown = sorted(set(asked) - set(TOPICS))
     try:
@@ -64,7 +64,7 @@ async def events_view(request: HttpRequest) -> HttpResponseBase:
             name: FEEDS.get(tenant.id, f"{scope.mark}/{name}", partial(TOPICS[name], tenant, scope))
             for name in dict.fromkeys(asked)
         }
-        stream = STREAMS.join(_ticket(request, access))
+        stream = STREAMS.join(ticket_of(request, access))
     except TooManyFeeds as full:
         return problem_response(request, too_many(full.whose))
     except Problem as problem:
@@ -74,7 +74,7 @@ async def events_view(request: HttpRequest) -> HttpResponseBase:
 
 async def operation_events_view(request: HttpRequest, operation_id: str) -> HttpResponseBase:
     if request.method != "GET":
-        return _only_get(request)
+        return only_get(request)
     try:
         access = await sync_to_async(access_of)(request)
         if not is_storable(operation_id):
@@ -85,7 +85,7 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
             f"{access.scope.mark}/operation/{operation_id}",
             lambda: operations.operation_get(access.tenant, access.scope, operation_id),
         )
-        stream = STREAMS.join(_ticket(request, access))
+        stream = STREAMS.join(ticket_of(request, access))
     except TooManyFeeds as full:
         return problem_response(request, too_many(full.whose))
     except (NotFound, Problem) as problem:
@@ -93,7 +93,7 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
     return EventStream(stream, operation_changes(feed))
 
 
-def _ticket(request: HttpRequest, access: AccessContext) -> Ticket:
+def ticket_of(request: HttpRequest, access: AccessContext) -> Ticket:
     user = request.user
     session_key = request.session.session_key
     if not isinstance(user, User) or session_key is None:
@@ -101,7 +101,7 @@ def _ticket(request: HttpRequest, access: AccessContext) -> Ticket:
     return Ticket(session_key, user.pk, access.tenant.id, access.scope.mark)
 
 
-def _only_get(request: HttpRequest) -> HttpResponseBase:
+def only_get(request: HttpRequest) -> HttpResponseBase:
     refused = Problem("A stream is read with GET.", code="method-not-allowed", status=405)
     response = problem_response(request, refused)
     response["Allow"] = "GET"
@@ -120,7 +120,7 @@ async def merged_changes(feeds: dict[str, Feed]) -> AsyncGenerator[str, None]:
             elif first:
                 first = False
             else:
-                await queue.put(_event(name, {"topic": name}))
+                await queue.put(event_text(name, {"topic": name}))
 
     tasks = [asyncio.create_task(pump(name, feed)) for name, feed in feeds.items()]
     ends_s = time.monotonic() + STREAM_S
@@ -150,5 +150,5 @@ async def operation_changes(feed: Feed) -> AsyncGenerator[str, None]:
         await subscription.aclose()  # type: ignore[attr-defined] # it is an async generator
 
 
-def _event(name: str, data: dict[str, Any]) -> str:
+def event_text(name: str, data: dict[str, Any]) -> str:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n"

@@ -26,6 +26,7 @@ from controlplane.clusters.serializers import (
 )
 from controlplane.common.serializers import Shape
 from controlplane.groups.serializers import GroupRowSerializer, GroupSerializer
+from controlplane.messages.serializers import MessageRightsSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.reassignments.serializers import ActiveReassignmentsSerializer
 from controlplane.tenants.models import ROLE_CHOICES
@@ -236,7 +237,10 @@ ClusterPageSerializer = _page(
     },
 )
 TopicsPageSerializer = _page("Topics", {"topics": TOPICS, "counts": _one(TopicCountsSerializer)})
-TopicPageSerializer = _page("Topic", {"topic": TOPIC, "retention": RETENTION})
+TopicPageSerializer = _page(
+    "Topic",
+    {"topic": TOPIC, "retention": RETENTION, "messages": _one(MessageRightsSerializer)},
+)
 GroupsPageSerializer = _page(
     "Groups", {"groups": GROUPS, "counts": _one(GroupCountsSerializer), "lag": LAG}
 )

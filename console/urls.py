@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from console import api, assets, events, oidc, search
+from console import api, assets, events, message_events, oidc, search
 
 urlpatterns = [
     path("console/api/session", api.SessionView.as_view()),
@@ -18,6 +18,10 @@ urlpatterns = [
     *api.page_urls(),
     path("console/events", events.events_view),
     path("console/events/operations/<str:operation_id>", events.operation_events_view),
+    path(
+        "console/events/messages/<str:cluster_id>/<path:topic>",
+        message_events.message_events_view,
+    ),
     re_path(r"^console/(?P<path>.*)$", api.no_such_page),
     re_path(r"^(?P<path>.*)$", assets.spa_view),
 ]

@@ -67,6 +67,7 @@ LOCAL_APPS = [
     "controlplane.access",
     "controlplane.reassignments",
     "controlplane.groups",
+    "controlplane.messages",
     "controlplane.backups",
     "controlplane.administration",
     "controlplane.notifications",
@@ -259,6 +260,9 @@ SPECTACULAR_SETTINGS = {
         "TenantStateEnum": "controlplane.tenants.models.TENANT_STATE_CHOICES",
         "InvitationStateEnum": "controlplane.administration.serializers.INVITATION_STATE_CHOICES",
         "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
+        "GrantRoleEnum": "controlplane.common.grants.GRANT_ROLES",
+        "MessageFormatEnum": "controlplane.messages.serializers.FORMATS",
+        "MessageKindEnum": "controlplane.messages.serializers.KINDS",
         "DestinationKindEnum": "controlplane.notifications.models.KIND_CHOICES",
         "DeliveryStateEnum": "controlplane.notifications.models.DELIVERY_STATE_CHOICES",
         "AlertSeverityEnum": "controlplane.notifications.models.SEVERITY_CHOICES",
@@ -470,6 +474,8 @@ PAGE_PARTS_PER_TENANT = env.int("PENSTOCK_PAGE_PARTS_PER_TENANT", default=6)
 # Live streams open at a time in a web process, of the 512 that it has.
 STREAMS_PER_TENANT = env.int("PENSTOCK_STREAMS_PER_TENANT", default=128)
 STREAMS_PER_USER = env.int("PENSTOCK_STREAMS_PER_USER", default=16)
+# Readers of messages at a time in a web process, of the 12 that it has: each holds a connection.
+MESSAGE_READERS_PER_TENANT = env.int("PENSTOCK_MESSAGE_READERS_PER_TENANT", default=4)
 # How long a question waits for its turn at a cluster that answers.
 GATEWAY_WAIT_S = env.float("PENSTOCK_GATEWAY_WAIT_S", default=2.0)
 # A connection that nobody has used for so long is closed.

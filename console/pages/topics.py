@@ -9,6 +9,7 @@ from console.pages.shared import counts_of, observed
 from console.parts import Part
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
+from controlplane.messages.selectors import rights
 from controlplane.observed.listings import Listed, Wanted
 from controlplane.observed.sections import TOPICS
 from controlplane.observed.selectors import Section
@@ -51,4 +52,5 @@ def topic(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str,
     return {
         "topic": observed(row, scope, TOPICS, lambda _at: topic_detail(reader, name)),
         "retention": analytics_parts.retention(tenant, scope, cluster_id, name),
+        "messages": Part(lambda: rights(tenant, scope, row, name)),
     }

@@ -4,8 +4,8 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
 from redis.exceptions import RedisError
@@ -21,6 +21,8 @@ from controlplane.gateway.port import READS, VIEWS, ClusterGateway
 
 if TYPE_CHECKING:
     from controlplane.gateway.connection_spec import ConnectionSpec
+    from controlplane.gateway.fake_records import FakeRecordsMixin
+    from controlplane.gateway.record_port import NewRecord, RecordReader, Written
 
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
@@ -67,6 +69,45 @@ def _gateway_of(cluster: Cluster) -> ClusterGateway:
 def passage_for(cluster: Cluster) -> Passage:
     """The bounds and the breaker of a cluster, for what asks it beside its gateway."""
     return Passage(cluster.id, str(cluster.tenant_id))
+
+
+def record_reader(cluster: Cluster, topic: str, partitions: Collection[int]) -> "RecordReader":
+    """A reader of the topic's records, the caller's to close. Opening it passes the breaker.
+
+    What it brings later does not: that nothing comes says nothing of the cluster.
+
+    Raises:
+        GatewayError: the cluster is away, busy or refuses.
+    """
+    if _factory is not None:
+        return cast("FakeRecordsMixin", _factory(cluster)).record_reader(topic, partitions)
+    from controlplane.gateway.record_reader import KafkaRecordReader
+
+    spec = connection_spec(cluster)
+    return passage_for(cluster).run(
+        lambda: KafkaRecordReader(spec, topic, partitions), what="open a reader of records"
+    )
+
+
+def write_record(
+    cluster: Cluster, topic: str, record: "NewRecord", *, timeout_s: float
+) -> "Written":
+    """One record, acknowledged by all in-sync replicas.
+
+    Raises:
+        GatewayError: refused, away, busy; or of unknown outcome.
+    """
+    if _factory is not None:
+        fake = cast("FakeRecordsMixin", _factory(cluster))
+        return fake.write_record(topic, record, timeout_s=timeout_s)
+    from controlplane.gateway import record_reader as records
+
+    spec = connection_spec(cluster)
+    return passage_for(cluster).run(
+        lambda: records.write_record(spec, topic, record, timeout_s=timeout_s),
+        what="write a record",
+        is_particular=True,
+    )
 
 
 def drop_gateway(cluster_id: str) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 from controlplane.common.hashing import content_hash
 
 OWNER, OPERATOR, VIEWER, LIMITED = "owner", "operator", "viewer", "limited"
-GRANT_ROLES = (OPERATOR, VIEWER)
+MESSAGE_READER, MESSAGE_WRITER = "message-reader", "message-writer"
+GRANT_ROLES = (OPERATOR, VIEWER, MESSAGE_READER, MESSAGE_WRITER)
 """What a grant over a pattern may give; an owner owns the whole tenant."""
 GRANTS_MAX = 50
 """Of one member or key."""
@@ -25,12 +26,17 @@ class Verb(StrEnum):
     READ = "read"
     WRITE = "write"
     ADMINISTER = "administer"
+    BROWSE = "browse"
+    """See what the records of a topic hold: that a topic is there says nothing of that."""
+    PRODUCE = "produce"
 
 
 ROLES: Mapping[str, frozenset[Verb]] = {
     OWNER: frozenset(Verb),
-    OPERATOR: frozenset({Verb.READ, Verb.WRITE}),
+    OPERATOR: frozenset({Verb.READ, Verb.WRITE, Verb.BROWSE, Verb.PRODUCE}),
     VIEWER: frozenset({Verb.READ}),
+    MESSAGE_READER: frozenset({Verb.READ, Verb.BROWSE}),
+    MESSAGE_WRITER: frozenset({Verb.READ, Verb.PRODUCE}),
 }
 
 

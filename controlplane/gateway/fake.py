@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake_broker import FakeBroker
+from controlplane.gateway.fake_records import FakeRecordsMixin
 from controlplane.gateway.fake_state import (
     DISK,
     TOPIC_DEFAULTS,
@@ -44,7 +45,7 @@ from controlplane.gateway.types import (
 )
 
 
-class FakeGateway:
+class FakeGateway(FakeRecordsMixin):
     def __init__(self, brokers: int = 3) -> None:
         self.brokers = {
             i: BrokerNode(id=i, host="127.0.0.1", port=9000 + i, rack=f"r{i}")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from controlplane.gateway.record_port import Record
 from controlplane.gateway.types import EARLIEST, LATEST, GroupDescription, OffsetAt
 
 TOPIC_DEFAULTS = {
@@ -27,6 +28,7 @@ class FakePartition:
     log_start: int = 0
     log_end: int = 0
     timestamps_ms: list[int] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     target: tuple[int, ...] | None = None
     polls_left: int = 0
     out_of_sync: frozenset[int] = frozenset()

@@ -48,6 +48,8 @@ NEEDED = {
     Verb.READ: "a role that reads this",
     Verb.WRITE: "the role operator, or a key with scope write",
     Verb.ADMINISTER: "the role owner, signed in",
+    Verb.BROWSE: "a role that reads messages: message-reader, operator or owner",
+    Verb.PRODUCE: "a role that writes messages: message-writer, operator or owner",
 }
 
 
@@ -73,14 +75,14 @@ class TenantPermission(BasePermission):
 
 
 def need_of(view: Any, method: str) -> tuple[Verb, Area]:
-    """What a view asks for: its `needs` for writes, its `area`.
+    """What a view asks for: its `needs` for writes, its `reads` for reads, its `area`.
 
     A view without an area of its own is about the whole tenant: who has grants over a part does
     not come in before somebody has said how the view keeps to that part.
     """
     area = Area(getattr(view, "area", Area.TENANT))
     if method in SAFE_METHODS:
-        return Verb.READ, area
+        return Verb(getattr(view, "reads", Verb.READ)), area
     return Verb(getattr(view, "needs", Verb.WRITE)), area
 
 

@@ -212,12 +212,14 @@ class TenantView(CheckedView):
     """Gives a view its tenant and what the caller may.
 
     Attributes:
-        needs: the verb of its writes; reads need `read`.
+        needs: the verb of its writes.
+        reads: that of its reads.
         area: what it is about. Any other than the whole tenant says that the view itself keeps to
             the scope, so that callers with grants over a part are let in.
     """
 
     needs: Verb = Verb.WRITE
+    reads: Verb = Verb.READ
     area: Area = Area.TENANT
 
     @property

@@ -75,7 +75,7 @@ async def test_an_operation_is_sent_as_documented_until_it_ends(listen, world):
 
 def test_every_stream_of_the_document_says_where_it_is_read():
     schemas = document()["components"]["schemas"]
-    assert len(STREAMS) == 2
+    assert len(STREAMS) == 3
     for address, shape in STREAMS.items():
         described = schemas[shape.__name__.removesuffix("Serializer")]
         assert address in described["description"]

@@ -29,7 +29,8 @@ not edit.
 
 Nothing is allowed without a grant. A member has a role on everything of the tenant, or `limited`, and grants: a role
 over clusters by name, or over topics or groups by name on such clusters. A name is any, a literal or a prefix that ends
-with a separator; names are compared letter by letter. A key's scope `read` is the role viewer and `write` the role
+with a separator; names are compared letter by letter. Messages are read with `browse` and written with `produce`: to see
+a topic is not to see what it holds. A key's scope `read` is the role viewer and `write` the role
 operator on everything, `limited` what its grants say; it is never more than what its maker may now.
 """
 ROLES_HEAD = """
@@ -40,7 +41,8 @@ ROLES_HEAD = """
 GRANTS_HEAD = """
 ## Grants over a part
 
-What a grant over one of these allows, on the clusters and names that it covers (`r`: read, `w`: read and write).
+What a grant over one of these allows, on the clusters and names that it covers (`r`: read, `w`: read and write, `m`: read
+messages, `p`: write messages).
 """
 KINDS_HEAD = """
 ## Operations
@@ -128,11 +130,18 @@ def _allowed(role: str, over: Over, area: Area) -> str:
     some = Pattern(Match.LITERAL, "a")
     grant = Grant(role=role, clusters=some, over=over)
     verbs = [verb for verb in Verb if grant.allows(verb, area, "a", "a")]
-    return _letter(verbs[-1]) if verbs else ""
+    strongest = [verb for verb in verbs if verb not in MESSAGES][-1:]
+    # Messages are a topic's.
+    messages = [verb for verb in verbs if verb in MESSAGES and area is Area.TOPIC]
+    return "".join(map(_letter, [*strongest, *messages]))
+
+
+MESSAGES = (Verb.BROWSE, Verb.PRODUCE)
 
 
 def _letter(verb: Verb | None) -> str:
-    return {None: "", Verb.READ: "r", Verb.WRITE: "w", Verb.ADMINISTER: "a"}[verb]
+    letters = {Verb.READ: "r", Verb.WRITE: "w", Verb.ADMINISTER: "a"}
+    return "" if verb is None else {**letters, Verb.BROWSE: "m", Verb.PRODUCE: "p"}[verb]
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

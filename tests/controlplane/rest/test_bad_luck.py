@@ -20,6 +20,7 @@ ASK_THE_CLUSTER = {
         "reassignments",
         "topics",
         "topics/{name}",
+        "topics/{name}/messages",
         "users",
         "users/{kafka_user}/client-config",
     )
@@ -32,6 +33,7 @@ ALWAYS_ASK = {
         "analytics/retention/{topic}/what-if",
         "analytics/retention/{topic}/what-if/groups",
         "reassignments",
+        "topics/{name}/messages",
         "users/{kafka_user}/client-config",
     )
 }

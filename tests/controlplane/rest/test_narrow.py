@@ -29,6 +29,8 @@ from tests.controlplane.rest.test_rival import METHODS, STREAMS, made_up, said, 
 from tests.controlplane.support import ACTOR, drive
 
 pytestmark = pytest.mark.django_db
+MESSAGES = "/console/events/messages/<str:cluster_id>/<path:topic>"
+"""A stream, whose content `tests/console/test_message_events` reads."""
 WALKED = [
     route for route in routes() if route.startswith(("/api", "/console")) and route not in STREAMS
 ]
@@ -56,13 +58,14 @@ OPEN_ADDRESSES = {
     "/api/v1",
     "/api/v1/openapi.json",
     "/console/events/operations/<str:operation_id>",
+    MESSAGES,
     "/console/oidc/callback",
     "/console/oidc/login",
     *OWN_SESSION,
 }
 
 
-@pytest.mark.parametrize("route", WALKED)
+@pytest.mark.parametrize("route", [route for route in WALKED if route != MESSAGES])
 def test_no_answer_holds_anything_that_no_grant_covers(world, ids, teams, narrow, route):
     own = {**ids, "cluster": world.cluster.id, "topic": "team-a-x", "group": "team-a-g"}
     mixed = [own, teams, {**teams, "cluster": world.cluster.id}]

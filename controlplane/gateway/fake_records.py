@@ -1,0 +1,89 @@
+"""The records of the fake cluster: a part of `FakeGateway`, and its reader."""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.record_port import Fetched, NewRecord, Record, Span, Written
+
+if TYPE_CHECKING:
+    from controlplane.gateway.fake import FakeGateway
+    from controlplane.gateway.fake_state import FakePartition
+
+POLL_RECORDS_MAX = 500
+WRITTEN_AT_MS = 1_700_000_000_000
+
+
+class FakeRecordReader:
+    """Answers from `FakePartition.records`; `silent` partitions bring nothing, as dead ones do."""
+
+    def __init__(self, gateway: "FakeGateway", topic: str, partitions: Collection[int]) -> None:
+        self._gateway, self._topic = gateway, topic
+        self._partitions = frozenset(partitions)
+        self.is_closed = False
+
+    def fetch(self, spans: Mapping[int, Span], *, wait_s: float) -> Fetched:
+        """As `RecordReader.fetch`, at once."""
+        del wait_s
+        if self.is_closed or not set(spans) <= self._partitions:
+            raise AssertionError("a closed reader, or a partition that it was not opened for")
+        self._gateway.note_call("fetch")
+        found: dict[int, list[Record]] = {}
+        following: dict[int, int] = {}
+        for number, span in spans.items():
+            part = self._gateway.topics[self._topic].partitions[number]
+            if part.replicas[0] in self._gateway.silent:
+                following[number] = span.start
+                continue
+            rows = [row for row in part.records if span.start <= row.offset < span.end]
+            found[number] = rows[:POLL_RECORDS_MAX]
+            is_all = len(rows) <= POLL_RECORDS_MAX
+            end = min(span.end, max(part.log_end, span.start))
+            following[number] = end if is_all else found[number][-1].offset + 1
+        return Fetched({number: rows for number, rows in found.items() if rows}, following)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def append(part: "FakePartition", number: int, record: NewRecord, at_ms: int) -> Written:
+    """At the end of the fake's partition."""
+    offset = part.log_end
+    part.records.append(
+        Record(
+            partition=number,
+            offset=offset,
+            timestamp_ms=at_ms,
+            key=record.key,
+            value=record.value,
+            headers=record.headers,
+        )
+    )
+    part.log_end += 1
+    # The fake finds offsets by the place in this list.
+    part.timestamps_ms += [0] * (offset - len(part.timestamps_ms)) + [at_ms]
+    return Written(partition=number, offset=offset, timestamp_ms=at_ms)
+
+
+class FakeRecordsMixin:
+    """What `FakeGateway` offers beside the admin port."""
+
+    def record_reader(self, topic: str, partitions: Collection[int]) -> FakeRecordReader:
+        gateway: FakeGateway = self  # type: ignore[assignment] # it is mixed into that alone
+        gateway.note_call("record_reader")
+        return FakeRecordReader(gateway, topic, partitions)
+
+    def write_record(
+        self, topic: str, record: NewRecord, *, timeout_s: float = 0, at_ms: int = WRITTEN_AT_MS
+    ) -> Written:
+        """Raises GatewayError, as brokers do."""
+        del timeout_s
+        gateway: FakeGateway = self  # type: ignore[assignment] # it is mixed into that alone
+        gateway.note_call("write_record")
+        if topic not in gateway.topics:
+            raise GatewayError("UNKNOWN_TOPIC_OR_PARTITION", topic)
+        partitions = gateway.topics[topic].partitions
+        number = 0 if record.partition is None else record.partition
+        if number >= len(partitions):
+            raise GatewayError("UNKNOWN_TOPIC_OR_PARTITION", f"{topic}-{number}")
+        return append(partitions[number], number, record, at_ms)

@@ -1,0 +1,38 @@
+"""Every bound of reading messages, with its unit. Pure."""
+
+PAGE_DEFAULT, PAGE_MAX = 50, 200
+"""Messages of a page."""
+SCANNED_RECORDS_MAX = 200_000
+"""Looked at for one page; a filter may find few of them."""
+SCANNED_BYTES_MAX = 512 * 1024 * 1024
+SCAN_S_MAX = 30.0
+TAIL_S_MAX = 600.0
+SILENCE_S = 10.0
+"""A partition that ought to bring records and brings none for so long is given up."""
+FETCH_WAIT_S = 0.4
+"""Of one look at the brokers: between two of them a reader may be cancelled."""
+BUFFER_BYTES_MAX = 32 * 1024 * 1024
+"""Records that wait to be merged, over all partitions of a reader."""
+WINDOW_RECORDS_MAX = 500
+PARTITIONS_MAX = 500
+"""Read at once: more are to be chosen from."""
+TAIL_MESSAGES_PER_S_MAX = 50
+"""Shown of a live tail; what comes beyond is counted as left out."""
+TEXT_SHOWN_MAX = 8 * 1024
+"""Characters of a key, value or header in a list."""
+TEXT_WHOLE_MAX = 8 * 1024 * 1024
+"""Characters of one message that is shown whole."""
+HEADERS_SHOWN_MAX = 100
+FILTER_TEXT_MAX = 500
+EXPRESSION_MAX = 1_000
+"""Characters."""
+EXPRESSION_NODES_MAX, EXPRESSION_DEPTH_MAX = 100, 20
+JSON_DEPTH_MAX = 100
+STRUCTURED_MAX_BYTES = 4 * 1024 * 1024
+"""Taken apart as JSON or by a schema; what is greater is text or bytes."""
+EXPORT_RECORDS_MAX = 10_000
+EXPORT_BYTES_MAX = 64 * 1024 * 1024
+PRODUCE_KEY_MAX_BYTES = 64 * 1024
+PRODUCE_VALUE_MAX_BYTES = 512 * 1024
+PRODUCE_HEADERS_MAX = 50
+PRODUCE_TIMEOUT_S = 8.0

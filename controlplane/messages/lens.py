@@ -1,0 +1,141 @@
+"""Records as one reader sees them: decoded, masked, filtered, shown. Pure.
+
+In this order, always: a filter sees what the reader sees, so it tells nobody what a mask hides.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from controlplane.common.times import iso_of_ms
+from controlplane.gateway.record_port import Record
+from controlplane.messages.bounds import HEADERS_SHOWN_MAX, TEXT_SHOWN_MAX, TEXT_WHOLE_MAX
+from controlplane.messages.decoding import Decoded, Format, FromSchema, decoded
+from controlplane.messages.expression import is_match
+from controlplane.messages.masking import Mask, Part, masked, masked_header
+from controlplane.messages.query import Query
+
+Headers = tuple[tuple[str, Decoded], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A record as its reader sees it."""
+
+    record: Record
+    key: Decoded
+    value: Decoded
+    headers: Headers
+
+    @property
+    def is_masked(self) -> bool:
+        parts = (self.key, self.value, *(value for _, value in self.headers))
+        return any(part.is_masked for part in parts) or len(self.headers) < len(self.record.headers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lens:
+    """How one reader looks.
+
+    Attributes:
+        masks: those that apply to this topic and reader.
+        secret: of the tenant's hashes.
+    """
+
+    query: Query = field(default_factory=Query)
+    masks: Sequence[Mask] = ()
+    secret: bytes = b""
+    from_schema: FromSchema | None = None
+
+    def see(self, record: Record) -> Seen:
+        return Seen(
+            record=record,
+            key=self._part(Part.KEY, record.key, self.query.key_format),
+            value=self._part(Part.VALUE, record.value, self.query.value_format),
+            headers=self._headers(record),
+        )
+
+    def _part(self, part: Part, raw: bytes | None, wanted: Format) -> Decoded:
+        if any(mask.part is part and mask.path for mask in self.masks):
+            wanted = Format.AUTO  # taken apart, whatever it is asked to look like
+        return masked(part, decoded(raw, wanted, self.from_schema), self.masks, self.secret)
+
+    def _headers(self, record: Record) -> Headers:
+        found = []
+        for name, raw in record.headers[:HEADERS_SHOWN_MAX]:
+            value = masked_header(name, decoded(raw, Format.AUTO), self.masks, self.secret)
+            if value is not None:
+                found.append((name, value))
+        return tuple(found)
+
+    def matches(self, seen: Seen) -> bool:
+        """Raises EvaluationError: the expression cannot judge this message."""
+        query = self.query
+        if not (_has(seen.key, query.key) and _has(seen.value, query.value)):
+            return False
+        if query.header and not any(_is_header(row, query.header) for row in seen.headers):
+            return False
+        return query.expression is None or is_match(query.expression, _names(seen))
+
+    def shown(self, seen: Seen) -> dict[str, Any]:
+        """As JSON, texts cut to what a list shows unless they are asked for whole."""
+        chars_max = TEXT_WHOLE_MAX if self.query.is_whole else TEXT_SHOWN_MAX
+        record = seen.record
+        return {
+            "partition": record.partition,
+            "offset": record.offset,
+            "timestamp_ms": record.timestamp_ms,
+            "timestamp": _time(record.timestamp_ms),
+            "timestamp_type": "append" if record.is_log_append_time else "create",
+            "key": part_dict(seen.key, chars_max),
+            "value": part_dict(seen.value, chars_max),
+            "headers": [
+                {"name": name, **part_dict(value, chars_max)} for name, value in seen.headers
+            ],
+            "headers_left_out": max(len(record.headers) - HEADERS_SHOWN_MAX, 0),
+            "masked": seen.is_masked,
+        }
+
+
+def _time(at_ms: int | None) -> str | None:
+    """A producer may write any number: what is no moment of a calendar has no text."""
+    try:
+        return iso_of_ms(at_ms)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def part_dict(part: Decoded, chars_max: int) -> dict[str, Any]:
+    return {
+        "kind": part.kind.value,
+        "text": part.text[:chars_max],
+        "truncated": len(part.text) > chars_max,
+        "size_bytes": part.size_bytes,
+        "schema": part.schema,
+        "problem": part.problem,
+        "masked": part.is_masked,
+    }
+
+
+def _has(part: Decoded, text: str) -> bool:
+    return not text or text.casefold() in part.text.casefold()
+
+
+def _is_header(row: tuple[str, Decoded], wanted: str) -> bool:
+    name, value = row
+    wanted_name, is_pair, wanted_value = wanted.partition("=")
+    if not is_pair:
+        return wanted.casefold() in name.casefold()
+    return wanted_name.casefold() == name.casefold() and _has(value, wanted_value)
+
+
+def _names(seen: Seen) -> Mapping[str, Any]:
+    """By the roots of an expression's paths; of headers with one name the last one."""
+    return {
+        "key": seen.key.data,
+        "value": seen.value.data,
+        "headers": {name: value.text for name, value in seen.headers},
+        "partition": seen.record.partition,
+        "offset": seen.record.offset,
+        "timestamp": seen.record.timestamp_ms,
+    }

@@ -32,6 +32,7 @@ PAGES = {
     "topics": "/clusters/{cluster}/topics",
     "new-topic": "/clusters/{cluster}/new-topic",
     "topic": "/clusters/{cluster}/topics/demo.orders",
+    "messages": "/clusters/{cluster}/topics/demo.orders/messages",
     "topic-configuration": "/clusters/{cluster}/topics/demo.orders?tab=configuration",
     "groups": "/clusters/{cluster}/groups",
     "group": "/clusters/{cluster}/groups/demo-fraud-check",

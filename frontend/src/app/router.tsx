@@ -21,6 +21,7 @@ import {
   insightsSearch,
   listSearch,
   loginSearch,
+  messageSearch,
   objectivesSearch,
   platformSearch,
   reassignSearch,
@@ -111,6 +112,12 @@ const topicRoute = createRoute({
   path: "/clusters/$clusterId/topics/$topic",
   validateSearch: topicSearch,
   component: lazyRouteComponent(() => import("@/features/topics/topic-page"), "TopicPage"),
+});
+const messagesRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/topics/$topic/messages",
+  validateSearch: messageSearch,
+  component: lazyRouteComponent(() => import("@/features/messages/messages-page"), "MessagesPage"),
 });
 const groupsRoute = createRoute({
   getParentRoute: () => appRoute,
@@ -245,6 +252,7 @@ const routeTree = rootRoute.addChildren([
     topicsRoute,
     newTopicRoute,
     topicRoute,
+    messagesRoute,
     groupsRoute,
     groupRoute,
     resetRoute,

@@ -17,6 +17,8 @@ interface Options {
 const DEADLINE_MS = 30_000;
 /** Longest wait for the whole of a file, ms. */
 const FILE_DEADLINE_MS = 300_000;
+/** Longest that a stream of events is listened to, ms; the server ends its own before. */
+const STREAM_DEADLINE_MS = 660_000;
 
 /** A 401 of these is about the login that was tried. */
 const OPENS_SESSIONS = ["/console/api/login", "/console/api/session", "/console/api/invitation"];
@@ -104,6 +106,10 @@ async function readProblem(response: Response): Promise<Problem> {
     return fallback;
   }
 }
+
+/** The answer of a stream of events, whose body comes bit by bit; throws ApiError when it is refused. */
+export const opened = (path: string, signal: AbortSignal): Promise<Response> =>
+  answered("GET", path, { signal }, STREAM_DEADLINE_MS);
 
 type Blanks<B> = keyof B extends never ? { blanks?: never } : { blanks: B };
 type GetOptions<A extends AddressOf<"get">> = Blanks<BlanksOf<"get", A>> &

@@ -36,6 +36,10 @@ describe("patterns", () => {
 
 describe("grants in words", () => {
   it.each([
+    [
+      grant({ role: "message-reader" }),
+      "Reads, messages too, topics whose names begin with “team-a-”, on every cluster, those to come too.",
+    ],
     [grant(), "Reads and changes topics whose names begin with “team-a-”, on every cluster, those to come too."],
     [
       grant({ role: "viewer", over: "group", names: ANY, clusters: { match: "literal", name: "main" } }),

@@ -32,9 +32,16 @@ export const isGrant = (grant: Grant): boolean => !patternFault(grant.clusters) 
 const named = ({ match, name }: Pattern): string =>
   match === "literal" ? `called “${name}”` : `whose names begin with “${name}”`;
 
+const DOES: Record<Grant["role"], string> = {
+  operator: "Reads and changes",
+  viewer: "Reads",
+  "message-reader": "Reads, messages too,",
+  "message-writer": "Reads, and writes messages to,",
+};
+
 /** "Reads and changes topics whose names begin with “team-a-”, on every cluster." */
 export function grantSentence({ role, clusters, over, names }: Grant): string {
-  const does = role === "operator" ? "Reads and changes" : "Reads";
+  const does = DOES[role];
   const which = over === "cluster" ? "" : names.match === "any" ? " of every name" : ` ${named(names)}`;
   const on =
     clusters.match === "any"

@@ -273,6 +273,47 @@ export const groupSearch = (
   range: chartRange(raw.range),
 });
 
+export const MESSAGE_STARTS = ["end", "beginning", "offset", "time"] as const;
+export const MESSAGE_FORMATS = ["auto", "string", "json", "hex", "integer", "schema"] as const;
+const offset = (value: unknown): number | undefined => {
+  const number = Number(value);
+  return value !== "" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+};
+
+export interface MessageSearch {
+  from?: (typeof MESSAGE_STARTS)[number];
+  order?: "oldest" | "newest";
+  offset?: number;
+  /** ISO 8601. */
+  time?: string;
+  /** As `0,3`. */
+  partitions?: string;
+  key?: string;
+  value?: string;
+  header?: string;
+  /** An expression. */
+  filter?: string;
+  key_format?: (typeof MESSAGE_FORMATS)[number];
+  value_format?: (typeof MESSAGE_FORMATS)[number];
+  tail?: true;
+}
+
+/** What is looked for in a topic, as the service takes it. */
+export const messageSearch = (raw: MessageSearch & SearchSchemaInput): MessageSearch => ({
+  from: oneOf(raw.from, MESSAGE_STARTS),
+  order: oneOf(raw.order, ["oldest", "newest"] as const),
+  offset: offset(raw.offset),
+  time: moment(raw.time),
+  partitions: text(raw.partitions),
+  key: text(raw.key),
+  value: text(raw.value),
+  header: text(raw.header),
+  filter: text(raw.filter),
+  key_format: oneOf(raw.key_format, MESSAGE_FORMATS),
+  value_format: oneOf(raw.value_format, MESSAGE_FORMATS),
+  tail: flag(raw.tail),
+});
+
 /** Lag objectives: the cluster whose groups are looked at. */
 export const objectivesSearch = (raw: { cluster?: string } & SearchSchemaInput) => ({ cluster: text(raw.cluster) });
 

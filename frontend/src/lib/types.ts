@@ -59,6 +59,10 @@ export type ClusterSummary = Schemas["ClusterSummary"];
 export type Attention = Schemas["Attention"];
 export type Session = Schemas["Session"];
 export type AuditEventPage = Schemas["AuditEventPage"];
+export type Message = Schemas["Message"];
+/** A key, a value or a header as it is shown. */
+export type MessagePart = Schemas["MessagePart"];
+export type MessageEvents = Schemas["MessageEvents"];
 /** The live streams: the data of their events, by the events' names. */
 export type ChangeEvents = Schemas["ChangeEvents"];
 export type OperationEvents = Schemas["OperationEvents"];

@@ -31,6 +31,7 @@ function respond(found: unknown, asked: Asked): Response | Promise<Response> {
   if (found === PENDING) return new Promise(() => undefined);
   if (found instanceof Promise) return found.then((later: unknown) => respond(later, asked));
   if (typeof found === "function") return respond((found as (asked: Asked) => unknown)(asked), asked);
+  if (found instanceof Response) return found;
   if (!(found instanceof Refusal)) return answer(200, found, "application/json");
   const { status, title, detail, more } = found;
   return answer(status, { title, status, detail, request_id: "rq_test", ...more }, "application/problem+json");

@@ -43,6 +43,7 @@ TABLE = [
     ("get", "/clusters/{cluster}/client-config", None, 200, False),
     ("get", "/clusters/{cluster}/topics", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders", None, 200, False),
+    ("get", "/clusters/{cluster}/topics/orders/messages", None, 200, False),
     ("get", "/clusters/{cluster}/users", None, 200, False),
     ("get", "/clusters/{cluster}/users/{kafka_user}/client-config", None, 200, False),
     ("get", "/clusters/{cluster}/overlaps", None, 200, False),
@@ -309,7 +310,7 @@ def pattern_of(address):
         *("service-accounts", "rotation", "link", "retention-leases", "runbooks", "runs"),
         *("runbook-runs", "checks", "acts", "end", "alerts", "acknowledgement", "alert-rules"),
         *("alert-overrides", "silences", "destinations", "deliveries", "test", "resend"),
-        *("lag-objectives", "timeline", "deployments"),
+        *("lag-objectives", "timeline", "deployments", "messages"),
     }
     return tuple(part if part in fixed else "*" for part in parts)
 

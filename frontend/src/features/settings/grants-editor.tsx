@@ -9,6 +9,8 @@ import { useOverview } from "@/lib/use-clusters";
 const ROLES = [
   { value: "viewer", label: "Viewer: reads" },
   { value: "operator", label: "Operator: reads and changes" },
+  { value: "message-reader", label: "Message reader: reads messages too" },
+  { value: "message-writer", label: "Message writer: writes messages" },
 ];
 const OVER = [
   { value: "topic", label: "topics" },

@@ -32,6 +32,9 @@ import { PartitionTable } from "./partition-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
 
+/** A tab that leads to a page of its own. */
+const MESSAGES = "messages";
+
 const configOf = (topic: TopicDetail, name: string) =>
   topic.configs?.find((entry) => entry.name === name)?.value ?? null;
 
@@ -223,13 +226,19 @@ export function TopicPage() {
         <Tabs
           value={search.tab ?? "partitions"}
           onChange={(tab) =>
-            void navigate({
-              search: ({ range }) => ({
-                range,
-                tab: TOPIC_TABS.find((item) => item === tab && item !== "partitions"),
-              }),
-              replace: true,
-            })
+            tab === MESSAGES
+              ? void leave({
+                  to: "/clusters/$clusterId/topics/$topic/messages",
+                  params: { clusterId, topic: name },
+                  search: {},
+                })
+              : void navigate({
+                  search: ({ range }) => ({
+                    range,
+                    tab: TOPIC_TABS.find((item) => item === tab && item !== "partitions"),
+                  }),
+                  replace: true,
+                })
           }
           keepMounted={false}
         >
@@ -237,6 +246,7 @@ export function TopicPage() {
             <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
             <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
             <Tabs.Tab value="analyses">Analyses</Tabs.Tab>
+            {query.data?.parts.messages?.data?.browse && <Tabs.Tab value={MESSAGES}>Messages</Tabs.Tab>}
           </Tabs.List>
           <Tabs.Panel value="partitions">
             <div className="ps-stack">

@@ -1,0 +1,182 @@
+import { Button, Group, Modal, Select, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Copy } from "@/components/copy";
+import { Notice } from "@/components/notice";
+import { ProblemPanel } from "@/components/problem-panel";
+import { api } from "@/lib/api-client";
+import { formatBytes, formatInteger } from "@/lib/format";
+import type { MESSAGE_FORMATS } from "@/lib/search";
+import type { Message, MessagePart } from "@/lib/types";
+import { indented, onLines, onOneLine } from "./hostile";
+import { at } from "./message-list";
+import { formatChoices } from "./search-form";
+
+type MessageFormat = (typeof MESSAGE_FORMATS)[number];
+
+/** Characters that are laid out at once; a browser takes seconds for millions on one line. */
+const DRAWN_MAX = 200_000;
+
+interface MessageDialogProps {
+  clusterId: string;
+  topic: string;
+  message: Message;
+  onClose: () => void;
+}
+
+/** One message with all it has, in the format that is chosen, whole when it is asked for. */
+export function MessageDialog({ clusterId, topic, message, onClose }: MessageDialogProps) {
+  const [keyFormat, setKeyFormat] = useState<MessageFormat>();
+  const [valueFormat, setValueFormat] = useState<MessageFormat>();
+  const [whole, setWhole] = useState(false);
+  const again = useQuery({
+    queryKey: ["message", clusterId, topic, message.partition, message.offset, keyFormat, valueFormat],
+    enabled: whole || keyFormat !== undefined || valueFormat !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/clusters/{cluster_id}/topics/{name}/messages", {
+        blanks: { cluster_id: clusterId, name: topic },
+        query: {
+          from: "offset",
+          offset: message.offset,
+          partitions: String(message.partition),
+          limit: 1,
+          whole: true,
+          key_format: keyFormat,
+          value_format: valueFormat,
+        },
+        signal,
+      }),
+  });
+  const found = again.data?.data[0];
+  // Deleted since: what comes first after it is another message.
+  const isGone = again.isSuccess && found?.offset !== message.offset;
+  const shown = found && !isGone ? found : message;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="xl"
+      title={`Partition ${message.partition}, offset ${formatInteger(message.offset)}`}
+    >
+      <Stack gap="md">
+        <div className="ps-muted">
+          {at(shown)} · {shown.timestamp_type === "append" ? "the broker's clock" : "the producer's clock"}
+        </div>
+        {again.isError && <ProblemPanel error={again.error} onRetry={() => void again.refetch()} />}
+        {isGone && (
+          <Notice tone="warn" title="This message is not in the topic any more">
+            Retention or compaction has taken it; it is shown as it was read.
+          </Notice>
+        )}
+        <Part label="Key" part={shown.key} format={keyFormat} onFormat={setKeyFormat} busy={again.isFetching} />
+        <Part label="Value" part={shown.value} format={valueFormat} onFormat={setValueFormat} busy={again.isFetching} />
+        {(shown.key.truncated || shown.value.truncated) && !whole && (
+          <Group>
+            <Button variant="default" loading={again.isFetching} onClick={() => setWhole(true)}>
+              Load the whole message
+            </Button>
+          </Group>
+        )}
+        <Headers message={shown} />
+      </Stack>
+    </Modal>
+  );
+}
+
+interface PartProps {
+  label: string;
+  part: MessagePart;
+  format: MessageFormat | undefined;
+  onFormat: (format: MessageFormat) => void;
+  busy: boolean;
+}
+
+function Part({ label, part, format, onFormat, busy }: PartProps) {
+  const text =
+    part.kind === "json" && !part.truncated && part.text.length <= DRAWN_MAX ? indented(part.text) : part.text;
+  return (
+    <section aria-label={label}>
+      <Group justify="space-between" align="end" mb={6}>
+        <div>
+          <strong>{label}</strong>{" "}
+          <span className="ps-muted">
+            {part.schema || part.kind}
+            {part.size_bytes !== null && (
+              <span title={`${formatInteger(part.size_bytes)} bytes`}> · {formatBytes(part.size_bytes)}</span>
+            )}
+            {part.masked && " · masked"}
+          </span>
+        </div>
+        <Group gap={6}>
+          {part.text !== "" && <Copy value={part.text} label={`Copy ${label.toLowerCase()}`} />}
+          <Select
+            aria-label={`Show ${label.toLowerCase()} as`}
+            size="xs"
+            w={160}
+            data={formatChoices}
+            value={format ?? "auto"}
+            disabled={busy}
+            allowDeselect={false}
+            onChange={(next) => {
+              const chosen = formatChoices.find((item) => item.value === next);
+              if (chosen) onFormat(chosen.value);
+            }}
+          />
+        </Group>
+      </Group>
+      {part.problem && <p className="ps-warn">{onOneLine(part.problem)}</p>}
+      {part.kind === "null" ? (
+        <p className="ps-muted">{label === "Value" ? "No value: a tombstone." : "No key."}</p>
+      ) : (
+        // The block scrolls, so the keyboard must be able to reach it.
+        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- WCAG 2.1.1: scrollable region
+        <pre className="ps-code ps-message-whole" tabIndex={0} aria-label={`${label} of the message`}>
+          <bdi>{onLines(text.slice(0, DRAWN_MAX))}</bdi>
+        </pre>
+      )}
+      {part.truncated && <p className="ps-muted">Cut after {formatInteger(part.text.length)} characters.</p>}
+      {text.length > DRAWN_MAX && (
+        <p className="ps-muted">
+          {formatInteger(DRAWN_MAX)} of {formatInteger(text.length)} characters are drawn; the copy has all of them.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Headers({ message }: { message: Message }) {
+  if (message.headers.length === 0) return <p className="ps-muted">No headers.</p>;
+  return (
+    <section aria-label="Headers">
+      <table className="ps-table" aria-label="Headers">
+        <thead>
+          <tr>
+            <th scope="col">Header</th>
+            <th scope="col">Value</th>
+          </tr>
+        </thead>
+        <tbody>
+          {message.headers.map((header, index) => (
+            <tr key={index}>
+              <td>
+                <bdi className="ps-mono">{onOneLine(header.name)}</bdi>
+              </td>
+              <td>
+                {header.kind === "null" ? (
+                  <span className="ps-muted">null</span>
+                ) : (
+                  <bdi className="ps-mono">{onOneLine(header.text)}</bdi>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {message.headers_left_out > 0 && (
+        <p className="ps-muted">{formatInteger(message.headers_left_out)} more headers are not shown.</p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,78 @@
+/** A reading as it comes in: what was found, how far it is, how it ended. */
+import type { Message, MessageEvents } from "@/lib/types";
+
+/** Messages that a browser keeps of a live tail; the oldest go first. */
+export const KEPT_MAX = 500;
+
+export type Failure = MessageEvents["failed"];
+export type Done = MessageEvents["done"];
+
+export interface Reading {
+  status: "idle" | "connecting" | "reading" | "done" | "failed" | "cancelled";
+  messages: Message[];
+  progress: MessageEvents["progress"] | null;
+  done: Done | null;
+  /** Thrown, or the stream's own last event. */
+  error: unknown;
+  /** Of a tail: what was shown and is not kept. */
+  gone: number;
+}
+
+export const IDLE: Reading = { status: "idle", messages: [], progress: null, done: null, error: null, gone: 0 };
+
+export type Step =
+  | { kind: "begin" }
+  | { kind: "events"; events: ReadonlyArray<Frame>; tail: boolean }
+  | { kind: "fail"; error: unknown }
+  | { kind: "cancel" };
+
+/** An event with its data, by its name. */
+export type Frame = { [N in keyof MessageEvents]: { name: N; data: MessageEvents[N] } }[keyof MessageEvents];
+
+export function read(reading: Reading, step: Step): Reading {
+  switch (step.kind) {
+    case "begin":
+      return { ...IDLE, status: "connecting" };
+    case "fail":
+      return { ...reading, status: "failed", error: step.error };
+    case "cancel":
+      return isUnderWay(reading) ? { ...reading, status: "cancelled" } : reading;
+    case "events":
+      return step.events.reduce((found, event) => told(found, event, step.tail), {
+        ...reading,
+        messages: [...reading.messages],
+      });
+  }
+}
+
+function told(reading: Reading, event: Frame, tail: boolean): Reading {
+  switch (event.name) {
+    case "phase":
+      return { ...reading, status: event.data.phase };
+    case "message": {
+      // A tail is read from its top; what is not kept any more is counted.
+      if (!tail) reading.messages.push(event.data);
+      else reading.messages.unshift(event.data);
+      const over = Math.max(0, reading.messages.length - KEPT_MAX);
+      if (over > 0) reading.messages.length = KEPT_MAX;
+      return { ...reading, gone: reading.gone + over };
+    }
+    case "progress":
+      return { ...reading, progress: event.data };
+    case "done":
+      return { ...reading, status: "done", progress: event.data, done: event.data };
+    case "failed":
+      return { ...reading, status: "failed", error: event.data };
+  }
+}
+
+export const isUnderWay = ({ status }: Reading): boolean => status === "connecting" || status === "reading";
+
+const ENDINGS: Record<Done["ended_by"], string> = {
+  limit: "The page is full.",
+  end: "There is nothing more.",
+  records: "Stopped after the most records that one search looks at.",
+  bytes: "Stopped after the most bytes that one search reads.",
+  seconds: "Stopped after the longest time that one search takes.",
+};
+export const endingOf = (done: Done): string => ENDINGS[done.ended_by];

@@ -5,11 +5,11 @@ verifies that; failed, it stops what is under way and says what stays. The limit
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from controlplane.clusters.operations_base import ClusterOperationKind, Touched, cluster_of
-from controlplane.common.problems import Conflict, field_problem
+from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
@@ -34,18 +34,7 @@ from controlplane.operations.read_back import MEMO, read_back, read_back_everywh
 from controlplane.operations.states import CANCELLING
 from controlplane.reassignments import rules
 from controlplane.reassignments.diffs import move_dict, moves_in
-from controlplane.reassignments.inputs import PARTITIONS_MAX, ReassignmentInputs
-from controlplane.reassignments.planner.plan import changes_of, rebalance
-from controlplane.reassignments.planner.types import (
-    BYTES_TOLERANCE,
-    LEADERS_TOLERANCE,
-    REPLICAS_TOLERANCE,
-    Basis,
-    BrokerChange,
-    Limit,
-    Role,
-    UnplannableError,
-)
+from controlplane.reassignments.inputs import ReassignmentInputs
 from controlplane.reassignments.rules import Move, Replicas, Survey, reversed_moves
 from controlplane.reassignments.selectors import Truth, read_truth
 from controlplane.reassignments.serializers import ReassignmentDiffSerializer
@@ -56,7 +45,14 @@ from controlplane.reassignments.services import (
     throttle_prepare,
     throttle_renew,
 )
-from controlplane.reassignments.warnings import plan_warnings
+from controlplane.reassignments.warnings import min_isr_warnings, plan_warnings
+from controlplane.reassignments.wishes import (
+    load_dict,
+    nothing_to_do,
+    summary_of,
+    topics_of,
+    wanted_of,
+)
 
 DAY_S = 86_400.0
 POLL_S = 0.5
@@ -75,13 +71,12 @@ class Reassignment(ClusterOperationKind):
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
-        topics = _topics(inputs)
+        topics = topics_of(inputs)
         truth = read_truth(gateway, topics)
-        outcome = _wanted(inputs, truth)
+        outcome = wanted_of(inputs, truth)
         moves = rules.moves_of(truth.assignment, outcome.wanted, truth.sizes)
         if not moves:
-            remains = "".join(f" {limit.text}" for limit in outcome.limits)
-            raise Conflict(f"No move would help.{remains}", code="nothing-to-do")
+            raise Conflict(nothing_to_do(inputs, outcome.limits), code="nothing-to-do")
         touched = {move.tp for move in moves}
         ongoing = sorted(row.tp for row in gateway.list_reassignments(touched))
         if ongoing:
@@ -95,15 +90,18 @@ class Reassignment(ClusterOperationKind):
             resource=_resource(moves),
             diff={
                 "partitions": [move_dict(move) for move in moves],
-                "brokers": [_load_dict(change) for change in outcome.brokers],
+                "brokers": [load_dict(change) for change in outcome.brokers],
                 "balance": outcome.balance,
                 "limits": [asdict(limit) for limit in outcome.limits],
             },
-            summary=f"Move {counted(len(moves), 'partition')}, {to_move.said()}.",
+            summary=summary_of(inputs, len(moves), to_move.said()),
             preconditions={
                 "before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}
             },
-            warnings=plan_warnings(gateway, moves, truth, throttle),
+            warnings=[
+                *plan_warnings(gateway, moves, truth, throttle),
+                *min_isr_warnings(gateway, moves),
+            ],
             impact={
                 "bytes_to_move": None if to_move.gaps else to_move.count,
                 "seconds_estimated": rules.seconds_estimated(
@@ -287,61 +285,6 @@ def survey_now(gateway: ClusterGateway, moves: list[Move]) -> Survey:
     return rules.survey(moves, now=assignment_now(gateway, moves), ongoing=ongoing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """Where replicas should be, and what that does. `balance` is None for exact moves."""
-
-    wanted: Mapping[TP, Replicas]
-    brokers: tuple[BrokerChange, ...]
-    balance: dict[str, Any] | None = None
-    limits: tuple[Limit, ...] = ()
-
-
-def _topics(inputs: dict[str, Any]) -> list[str] | None:
-    if inputs["all_topics"]:
-        return None
-    return sorted(
-        {move["topic"] for move in inputs.get("moves", [])} | set(inputs.get("topics", []))
-    )
-
-
-def _wanted(inputs: dict[str, Any], truth: Truth) -> Outcome:
-    if inputs.get("moves"):
-        wanted = _wanted_by_moves(inputs["moves"], truth)
-        brokers = truth.brokers(lambda _: Role.TARGET)
-        return Outcome(
-            wanted=wanted, brokers=changes_of(truth.chosen_partitions(), brokers, wanted)
-        )
-    targets, excluded = inputs["target_brokers"], inputs.get("excluded_brokers", [])
-    for name, brokers_named in (("target_brokers", targets), ("excluded_brokers", excluded)):
-        for index, broker in enumerate(brokers_named):
-            _check_alive(broker, truth, f"/inputs/{name}/{index}")
-    roles = dict.fromkeys(targets, Role.TARGET) | dict.fromkeys(excluded, Role.KEEP)
-    try:
-        found = rebalance(
-            truth.chosen_partitions(),
-            truth.brokers(lambda broker: roles.get(broker, Role.DRAIN)),
-            changes_max=PARTITIONS_MAX,
-        )
-    except UnplannableError as error:
-        raise field_problem("/inputs/target_brokers", f"{error}.") from error
-    by_bytes = found.basis is Basis.BYTES
-    balance = {
-        "basis": found.basis.value,
-        "bytes_tolerance": BYTES_TOLERANCE if by_bytes else None,
-        "replicas_tolerance": REPLICAS_TOLERANCE if by_bytes else 0.0,
-        "leaders_tolerance": LEADERS_TOLERANCE,
-    }
-    return Outcome(wanted=found.wanted, brokers=found.brokers, balance=balance, limits=found.limits)
-
-
-def _load_dict(change: BrokerChange) -> dict[str, Any]:
-    figures = (("before", change.before), ("after", change.after))
-    return {"id": change.id} | {
-        f"{when}_{name}": value for when, of in figures for name, value in asdict(of).items()
-    }
-
-
 def _progress(gateway: ClusterGateway, moves: list[Move], found: Survey) -> Progress:
     """By bytes; by partitions where the plan did not know the size of what moves."""
     if any(move.is_unsized for move in moves):
@@ -349,26 +292,6 @@ def _progress(gateway: ClusterGateway, moves: list[Move], found: Survey) -> Prog
     arrived, total = rules.bytes_arrived(moves, _sizes_now(gateway, moves))
     settled = len(found.done) == len(moves)
     return Progress(done=total if settled else arrived, total=total, unit="bytes")
-
-
-def _wanted_by_moves(moves: list[dict[str, Any]], truth: Truth) -> dict[TP, Replicas]:
-    wanted = {}
-    for index, move in enumerate(moves):
-        tp = TP(move["topic"], move["partition"])
-        if tp not in truth.assignment:
-            raise field_problem(
-                f"/inputs/moves/{index}/partition",
-                f"{tp.topic} has no partition {tp.partition}.",
-            )
-        for broker in move["replicas"]:
-            _check_alive(broker, truth, f"/inputs/moves/{index}/replicas")
-        wanted[tp] = tuple(move["replicas"])
-    return wanted
-
-
-def _check_alive(broker: int, truth: Truth, pointer: str) -> None:
-    if broker not in truth.racks:
-        raise field_problem(pointer, f"Broker {broker} is not alive in this cluster.")
 
 
 def _stop(gateway: ClusterGateway, moves: list[Move], *, goes_back: bool) -> Done | Wait:

@@ -23,6 +23,7 @@ class Truth:
         sizes: of one replica: the leader's.
         racks: of every live broker.
         held: bytes by partition, for every broker that answered.
+        in_sync: the ISR of each of the chosen partitions; `unled`: those of them without a leader.
     """
 
     topics: Mapping[str, TopicDescription]
@@ -31,6 +32,8 @@ class Truth:
     sizes: Mapping[TP, int]
     racks: Mapping[int, str | None]
     held: Mapping[int, Mapping[TP, int]]
+    in_sync: Mapping[TP, Replicas]
+    unled: Collection[TP] = ()
     gaps: tuple[Gap, ...] = ()
 
     def chosen_partitions(self) -> list[Partition]:
@@ -102,4 +105,6 @@ def read_truth(gateway: ClusterGateway, topics: Collection[str] | None) -> Truth
         },
         racks=racks,
         held=held,
+        in_sync={tp: part.isr for tp, part in parts.items()},
+        unled=frozenset(tp for tp, part in parts.items() if part.leader is None),
     )

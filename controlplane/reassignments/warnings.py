@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from controlplane.common.words import counted
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import warning
 from controlplane.operations.risks import Risk
@@ -10,6 +11,8 @@ from controlplane.reassignments.rules import Move
 from controlplane.reassignments.selectors import Truth
 from controlplane.reassignments.services import RATE_KEYS
 
+MIN_ISR = "min.insync.replicas"
+TOPICS_A_QUESTION = 500
 FIRST_FETCH = (
     "The first fetch of a partition may pass whole, up to replica.fetch.max.bytes (1 MiB unless"
     " the brokers set another): small partitions move faster than the limit."
@@ -69,6 +72,57 @@ def plan_warnings(
             warning("throttle-present", f"Brokers {leftover} have a throttle already.", "warning")
         )
     return found
+
+
+def min_isr_warnings(gateway: ClusterGateway, moves: Sequence[Move]) -> list[dict[str, str]]:
+    """What fewer replicas than before mean for writers with acks=all."""
+    after: dict[str, int] = {}
+    for move in moves:
+        if len(move.after) < len(move.before):
+            least = after.get(move.tp.topic, len(move.after))
+            after[move.tp.topic] = min(least, len(move.after))
+    needed = _min_isr(gateway, sorted(after))
+    below = [name for name, left in after.items() if left < needed.get(name, 0)]
+    exactly = [name for name, left in after.items() if left == needed.get(name) and left > 1]
+    unknown = [name for name in after if name not in needed]
+    found = []
+    if below:
+        text = (
+            f"Fewer replicas than {MIN_ISR} asks for: {_named(below)}. Producers with acks=all are"
+            " refused there."
+        )
+        found.append(warning("below-min-isr", text, "danger"))
+    if exactly:
+        text = (
+            f"As many replicas as {MIN_ISR} asks for: {_named(exactly)}. While one of them is down"
+            " producers with acks=all are refused there."
+        )
+        found.append(warning("at-min-isr", text))
+    if unknown:
+        text = f"{MIN_ISR} could not be read of {_named(unknown)}."
+        found.append(warning("min-isr-unknown", text))
+    return found
+
+
+def _min_isr(gateway: ClusterGateway, topics: Sequence[str]) -> dict[str, int]:
+    """By topic, where the brokers say it."""
+    found: dict[str, int] = {}
+    try:
+        for at in range(0, len(topics), TOPICS_A_QUESTION):
+            some = gateway.topic_configs(topics[at : at + TOPICS_A_QUESTION], (MIN_ISR,))
+            for name, entries in some.items():
+                for entry in entries:
+                    if entry.name == MIN_ISR and entry.value and entry.value.isdigit():
+                        found[name] = int(entry.value)
+    except GatewayError:
+        return found
+    return found
+
+
+def _named(topics: Sequence[str], most: int = 5) -> str:
+    ordered = sorted(topics)
+    more = f" and {len(ordered) - most} more" if len(ordered) > most else ""
+    return ", ".join(ordered[:most]) + more
 
 
 def _on_one_rack(move: Move, truth: Truth) -> bool:

@@ -33,7 +33,8 @@ def choose_template(console: Console, title: str) -> None:
 def plan_move(console: Console, topic: str, replicas: list[int]) -> Locator:
     """Partition 0 of the topic to these brokers."""
     console.open(f"reassign?topic={topic}")
-    console.page.get_by_text("Exact replicas").click()
+    console.page.get_by_label("What to do").first.click()
+    console.page.get_by_role("option", name="Exact replicas").click()
     console.page.get_by_label("Replicas of partition 0").fill(", ".join(map(str, replicas)))
     console.click("Review plan")
     return console.plan()

@@ -19,13 +19,13 @@ def drain(placement: Placement) -> None:
         if any(placement.brokers[broker].role is Role.DRAIN for broker in replicas)
     ]
     _check_enough_brokers(placement, leaving)
-    cold = ColdestFirst(placement.targets, _by_load(placement))
+    cold = ColdestFirst(placement.targets, by_load(placement))
     for number in sorted(leaving, key=lambda number: (-placement.sizes[number], number)):
         if not placement.may_change(number):
             continue
         for source in list(placement.replicas[number]):
             if placement.brokers[source].role is Role.DRAIN:
-                target = _least_shared(placement, number, source, cold)
+                target = least_shared(placement, number, source, cold)
                 placement.move(number, source, target)
                 cold.update(target)
 
@@ -35,7 +35,7 @@ def spread_over_racks(placement: Placement) -> bool:
     racks = {placement.racks[target] for target in placement.targets}
     if len(racks) < 2:
         return False
-    cold = ColdestFirst(placement.targets, _by_load(placement))
+    cold = ColdestFirst(placement.targets, by_load(placement))
     moved = False
     for number, replicas in enumerate(placement.replicas):
         if len({placement.racks[broker] for broker in replicas}) == len(replicas):
@@ -69,7 +69,7 @@ def _improved(
     return False
 
 
-def _least_shared(placement: Placement, number: int, source: int, cold: ColdestFirst) -> int:
+def least_shared(placement: Placement, number: int, source: int, cold: ColdestFirst) -> int:
     """The least loaded target among those in whose rack the fewest other replicas are."""
     others = placement.others_by_rack(number, source)
     best, best_shared = -1, len(others) + len(placement.replicas[number])
@@ -94,7 +94,7 @@ def _check_enough_brokers(placement: Placement, leaving: list[int]) -> None:
             )
 
 
-def _by_load(placement: Placement) -> Callable[[int], Key]:
+def by_load(placement: Placement) -> Callable[[int], Key]:
     def key(broker: int) -> Key:
         weight = placement.weight[broker]
         return placement.loads[broker] / weight, placement.counts[broker] / weight

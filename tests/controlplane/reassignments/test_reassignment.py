@@ -224,7 +224,7 @@ def test_one_silent_broker_leaves_what_the_others_hold_known(orders):
 
 
 def test_a_plan_that_leaves_something_undone_says_so(orders, monkeypatch):
-    monkeypatch.setattr("controlplane.reassignments.operations.PARTITIONS_MAX", 1)
+    monkeypatch.setattr("controlplane.reassignments.wishes.PARTITIONS_MAX", 1)
     plan = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2])
     assert len(plan.diff["partitions"]) == 1
     assert "partitions-bound" in [row["code"] for row in plan.diff["limits"]]

@@ -1,12 +1,13 @@
-import { Button, Checkbox, Group, NumberInput, SegmentedControl, Stack, Table, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, NumberInput, Select, Stack, Table, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
-import { TopicMultiSelect, TopicSelect } from "@/components/topic-select";
+import { TopicSelect } from "@/components/topic-select";
 import { usePage } from "@/lib/page";
 import { useMostReplicas } from "@/lib/topic-search";
 import { useDraft } from "@/lib/draft";
 import { formatBytes, plural } from "@/lib/format";
 import type { Cluster, PlanInputs } from "@/lib/types";
+import { ChosenTopics, DrainField, FactorField, isFactor } from "./move-fields";
 
 type MoveInputs = PlanInputs<"reassignment">;
 type Move = NonNullable<MoveInputs["moves"]>[number];
@@ -22,10 +23,10 @@ interface MoveFormProps {
   onPlan: (inputs: MoveInputs) => void;
 }
 
-type Mode = "spread" | "exact";
+type Mode = "spread" | "factor" | "drain" | "exact";
 const MIB = 1024 * 1024;
 
-/** Whole topics spread over brokers, or exact replicas per partition. */
+/** Whole topics spread over brokers, another replication factor, a broker emptied, or exact replicas per partition. */
 export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }: MoveFormProps) {
   const [mode, setMode] = useDraft<Mode>(`${draft}/mode`, "spread");
   const [chosen, setChosen] = useDraft<string[]>(`${draft}/topics`, preset ? [preset] : []);
@@ -38,11 +39,20 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
   const [all, setAll] = useDraft(`${draft}/all`, false);
   const [excluded, setExcluded] = useDraft<string[]>(`${draft}/excluded`, []);
   const [exact, setExact] = useDraft<Move[]>(`${draft}/moves`, []);
+  const [factor, setFactor] = useDraft<number | string>(`${draft}/factor`, 3);
+  const [leaving, setLeaving] = useDraft(`${draft}/leaving`, "");
   const ofChosen = useMostReplicas(cluster.id, all ? [] : chosen);
   const copies = all ? mostReplicas : ofChosen;
   const kept = excluded.filter((id) => !brokers.includes(id));
   const tooFew = mode === "spread" && brokers.length + kept.length < copies;
-  const ready = mode === "spread" ? (all || chosen.length > 0) && brokers.length > 0 && !tooFew : exact.length > 0;
+  const live = cluster.brokers.filter((broker) => broker.alive).length;
+  const named = all || chosen.length > 0;
+  const ready = {
+    spread: named && brokers.length > 0 && !tooFew,
+    factor: named && isFactor(factor, live),
+    drain: leaving !== "",
+    exact: exact.length > 0,
+  }[mode];
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
     if (!ready) return;
@@ -50,41 +60,34 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
     const what = all ? { all_topics: true } : { topics: chosen };
     const keeping = kept.length > 0 ? { excluded_brokers: kept.map(Number) } : {};
     if (mode === "spread") onPlan({ ...what, target_brokers: brokers.map(Number), ...keeping, throttle_bytes_per_s });
+    else if (mode === "factor") onPlan({ ...what, replication_factor: Number(factor), throttle_bytes_per_s });
+    else if (mode === "drain") onPlan({ drain_broker: Number(leaving), throttle_bytes_per_s });
     else onPlan({ moves: exact, throttle_bytes_per_s });
   };
   return (
     <form onSubmit={submit}>
       <Stack gap="lg">
-        <SegmentedControl
-          size="xs"
-          w="fit-content"
-          aria-label="How to choose"
+        <Select
+          label="What to do"
+          size="sm"
+          maw={420}
+          allowDeselect={false}
           value={mode}
-          onChange={(value) => setMode(value as Mode)}
+          onChange={(value) => value && setMode(value)}
           data={[
             { value: "spread", label: "Spread topics over brokers" },
+            { value: "factor", label: "Change the replication factor" },
+            { value: "drain", label: "Drain a broker" },
             { value: "exact", label: "Exact replicas" },
           ]}
         />
-        {mode === "spread" ? (
+        {(mode === "spread" || mode === "factor") && (
+          <ChosenTopics clusterId={cluster.id} value={chosen} onChange={setChosen} all={all} onAll={setAll} />
+        )}
+        {mode === "factor" && <FactorField live={live} value={factor} onChange={setFactor} />}
+        {mode === "drain" && <DrainField brokers={cluster.brokers} value={leaving} onChange={setLeaving} />}
+        {mode === "spread" && (
           <>
-            <TopicMultiSelect
-              clusterId={cluster.id}
-              label="Topics"
-              placeholder={chosen.length === 0 ? "Choose topics" : undefined}
-              value={chosen}
-              onChange={setChosen}
-              clearable
-              size="sm"
-              maw={640}
-              disabled={all}
-            />
-            <Checkbox
-              size="xs"
-              label="All topics"
-              checked={all}
-              onChange={(event) => setAll(event.currentTarget.checked)}
-            />
             <Checkbox.Group
               label="Target brokers"
               description="Racks, bytes, copies and leaders are balanced over these, with as little data moved as possible."
@@ -114,7 +117,8 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
               </Notice>
             )}
           </>
-        ) : (
+        )}
+        {mode === "exact" && (
           <ExactMoves cluster={cluster} preset={preset ?? exact[0]?.topic} value={exact} onChange={setExact} />
         )}
         <Group align="flex-end" gap="md">

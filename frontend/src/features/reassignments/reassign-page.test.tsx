@@ -63,7 +63,45 @@ describePageStates({
   shows: "Leads",
 });
 
+const choose = async (mode: string) => {
+  fireEvent.click(screen.getByLabelText("What to do", { selector: "input" }));
+  fireEvent.click(await screen.findByRole("option", { name: mode }));
+};
+
 describe("moving partitions", () => {
+  it("changes the replication factor of topics, to no more than there are live brokers", async () => {
+    const { asked } = await open("?topic=sales");
+    await rowsOf("Load of the brokers");
+    await choose("Change the replication factor");
+    expect(screen.getByText("From 1 to 2: 2 brokers alive")).toBeTruthy();
+    expect(review().disabled).toBe(true);
+    fill(/^Replication factor/, "2");
+    fireEvent.click(screen.getByLabelText("No limit"));
+    press("Review plan");
+    await waitFor(() =>
+      expect(posted(asked)).toEqual({
+        kind: "reassignment",
+        cluster_id: "c1",
+        inputs: { topics: ["sales"], replication_factor: 2 },
+      }),
+    );
+  });
+
+  it("drains a broker, also one that is down", async () => {
+    const { asked } = await open();
+    await rowsOf("Load of the brokers");
+    await choose("Drain a broker");
+    expect(review().disabled).toBe(true);
+    expect(screen.queryByLabelText("All topics")).toBeNull();
+    fireEvent.click(screen.getByLabelText("Broker to empty", { selector: "input" }));
+    fireEvent.click(await screen.findByRole("option", { name: "3 (rack a), down" }));
+    fireEvent.click(screen.getByLabelText("No limit"));
+    press("Review plan");
+    await waitFor(() =>
+      expect(posted(asked)).toEqual({ kind: "reassignment", cluster_id: "c1", inputs: { drain_broker: 3 } }),
+    );
+  });
+
   it("spreads the chosen topics over the chosen brokers, below a limit", async () => {
     const { asked } = await open("?topic=sales");
     expect(await rowsOf("Load of the brokers")).toEqual([
@@ -155,7 +193,7 @@ describe("moving partitions", () => {
   it("takes exact replicas, and only brokers that are there, each once", async () => {
     const { asked } = await open("?topic=sales");
     await rowsOf("Load of the brokers");
-    fireEvent.click(screen.getByRole("radio", { name: "Exact replicas" }));
+    await choose("Exact replicas");
     await screen.findByRole("table", { name: "Replicas per partition" });
     expect(review().disabled).toBe(true);
     for (const [text, problem] of [

@@ -10,6 +10,7 @@ from console.parts import OK, STALE, UNAVAILABLE
 from controlplane.access.serializers import (
     AccessDriftSerializer,
     AclSerializer,
+    ClientQuotaSerializer,
     KafkaUserSerializer,
     PasswordOverlapSerializer,
 )
@@ -253,6 +254,7 @@ AccessPageSerializer = _page(
         "users": _list(KafkaUserSerializer),
         "overlaps": _list(PasswordOverlapSerializer),
         "acls": _list(AclSerializer),
+        "quotas": _list(ClientQuotaSerializer),
         "drift": _one(AccessDriftSerializer),
     },
 )

@@ -1,8 +1,14 @@
 """Users and ACLs of a cluster, and which of them were changed outside."""
 
-from console.pages.shared import observed_list
+from console.pages.shared import asked, observed_list
 from console.parts import Part
-from controlplane.access.selectors import access_drift, acl_row, overlap_list, user_row
+from controlplane.access.selectors import (
+    access_drift,
+    acl_row,
+    overlap_list,
+    quota_rows,
+    user_row,
+)
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.observed.sections import ACLS, USERS
@@ -15,5 +21,6 @@ def access(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
         "users": observed_list(row, scope, USERS, user_row),
         "overlaps": Part(lambda: overlap_list(row, scope)),
         "acls": observed_list(row, scope, ACLS, acl_row),
+        "quotas": asked(row, scope, lambda _cluster, gateway: quota_rows(gateway)),
         "drift": Part(lambda: access_drift(reader_of(row, scope))),
     }

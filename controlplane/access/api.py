@@ -1,4 +1,5 @@
-"""`/clusters/{id}/users`, `…/users/{user}/client-config`, `/overlaps`, `/acls`, and `/access/…`:
+"""`/clusters/{id}/users`, `…/users/{user}/client-config`, `/overlaps`, `/acls`,
+`/quotas`, and `/access/…`:
 `drift`, `matrix`, `decision`, `templates`.
 """
 
@@ -20,6 +21,7 @@ from controlplane.access.serializers import (
     AccessQuestionSerializer,
     AclPageSerializer,
     AclTemplateListSerializer,
+    ClientQuotaListSerializer,
     KafkaUserPageSerializer,
     PasswordOverlapListSerializer,
 )
@@ -176,6 +178,21 @@ class AccessDecisionView(TenantView):
         settings, unknown = authorizer_settings(seen_gateway(cluster, self.scope))
         question = Question(**given.validated_data)
         return Response(selectors.access_decision(reader, question, settings, unknown))
+
+
+class QuotasView(TenantView):
+    area = Area.ACCESS
+
+    @documented(
+        "client_quota_list",
+        answers={200: ClientQuotaListSerializer},
+        tag=TAG,
+        summary="Quotas of users and client ids, as each broker keeps them",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        gateway = seen_gateway(cluster, self.scope)
+        return Response({"data": selectors.quota_rows(gateway)})
 
 
 class AclTemplatesView(TenantView):

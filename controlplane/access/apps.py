@@ -6,6 +6,7 @@ class AccessConfig(AppConfig):
     label = "access"
 
     def ready(self) -> None:
+        from controlplane.access.client_quotas import QuotaSet
         from controlplane.access.operations import (
             AclCreate,
             AclDelete,
@@ -17,6 +18,6 @@ class AccessConfig(AppConfig):
         from controlplane.operations.operations import register
 
         users = (UserCreate(), UserDelete(), UserRotate(), UserRetire())
-        for kind in (*users, AclCreate(), AclDelete()):
+        for kind in (*users, AclCreate(), AclDelete(), QuotaSet()):
             register(kind)
         use_unfinished(overlaps_left)

@@ -28,6 +28,9 @@ PATTERN_TYPES = ["LITERAL", "PREFIXED"]
 BINDINGS_MAX = 200
 OVERLAP_S_MAX = 30 * 86_400
 """The longest that two passwords of one user may stand beside each other by one rotation."""
+QUOTA_BYTES_MAX = 2**53
+"""A bound that JSON keeps to the byte: 9 PB a second."""
+QUOTA_NAME_MAX = 200
 CLUSTER_RESOURCE = "kafka-cluster"
 VALID_OPERATIONS = {
     "TOPIC": {
@@ -125,6 +128,41 @@ class UserRetireInputs(UserInputs):
 
 class AclInputs(Shape):
     bindings = BindingInputs(many=True, allow_empty=False, max_length=BINDINGS_MAX)  # type: ignore[call-arg] # the list has it
+
+
+class QuotaValuesInputs(Shape):
+    """Null takes one away; one that is not named stays as it is."""
+
+    producer_byte_rate = serializers.IntegerField(
+        min_value=1, max_value=QUOTA_BYTES_MAX, required=False, allow_null=True
+    )
+    consumer_byte_rate = serializers.IntegerField(
+        min_value=1, max_value=QUOTA_BYTES_MAX, required=False, allow_null=True
+    )
+    request_percentage = serializers.FloatField(
+        min_value=0.01, max_value=100_000.0, required=False, allow_null=True
+    )
+    controller_mutation_rate = serializers.FloatField(
+        min_value=0.01, max_value=1_000_000.0, required=False, allow_null=True
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError("Name a quota to set or to take away.")
+        return attrs
+
+
+class QuotaSetInputs(Shape):
+    """Of a user, a client id, or both; null: of all that have none of their own."""
+
+    user = serializers.CharField(max_length=QUOTA_NAME_MAX, required=False, allow_null=True)
+    client_id = serializers.CharField(max_length=QUOTA_NAME_MAX, required=False, allow_null=True)
+    quotas = QuotaValuesInputs(help_text="What each broker lets through, by Kafka's keys.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "user" not in attrs and "client_id" not in attrs:
+            raise serializers.ValidationError({"user": "Say of which user, or of which client id."})
+        return attrs
 
 
 def bindings_of(rows: list[dict[str, Any]]) -> list[AclBinding]:

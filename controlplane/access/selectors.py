@@ -13,6 +13,7 @@ from controlplane.access.decisions.authorizer import (
     judge,
 )
 from controlplane.access.decisions.matrix import Wanted
+from controlplane.access.decisions.quotas import QUOTA_KEYS, Whom
 from controlplane.access.decisions.words import sentence
 from controlplane.access.drift import (
     ACCESS_KINDS,
@@ -30,7 +31,7 @@ from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.common.times import iso
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import AclBinding
+from controlplane.gateway.types import QUOTA_IP, QUOTA_USER, AclBinding, ClientQuota
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
 from controlplane.observed.sections import ACLS, USERS
@@ -145,6 +146,34 @@ def user_client_config(cluster: Cluster, gateway: ClusterGateway, username: str)
     newest = standing.new_mechanism if standing else mechanisms[-1]
     mechanism = newest if newest in mechanisms else mechanisms[-1]
     return client_config(cluster, username=username, mechanism=mechanism)
+
+
+def quota_rows(gateway: ClusterGateway) -> list[dict[str, Any]]:
+    """Every entity with a quota, as brokers say it now: users first.
+
+    Raises:
+        Forbidden: the gateway is that of a reader of a part.
+        GatewayError: the brokers do not say.
+    """
+    return [
+        {
+            "entity": [{"type": kind, "name": name} for kind, name in quota.entity],
+            "words": _quota_words(quota),
+            "quotas": {key: quota.values.get(key) for key in QUOTA_KEYS},
+            "managed": any(
+                kind == QUOTA_IP or (kind == QUOTA_USER and name in SERVICE_USERS)
+                for kind, name in quota.entity
+            ),
+        }
+        for quota in gateway.list_quotas()
+    ]
+
+
+def _quota_words(quota: ClientQuota) -> str:
+    names = dict(quota.entity)
+    if QUOTA_IP in names:
+        return f"address {names[QUOTA_IP]}" if names[QUOTA_IP] else "every address"
+    return Whom(quota.entity).words
 
 
 def open_overlaps(cluster_id: str | None) -> QuerySet[PasswordOverlap]:

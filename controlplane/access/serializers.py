@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from controlplane.access.decisions.authorizer import CLUSTER, CLUSTER_NAME, Reason, Verdict
 from controlplane.access.decisions.matrix import COLUMNS_MAX
+from controlplane.access.decisions.quotas import QUOTA_KEYS
 from controlplane.access.inputs import (
     OPERATIONS,
     RESOURCE_TYPES,
@@ -12,6 +13,7 @@ from controlplane.access.inputs import (
 )
 from controlplane.access.models import OPEN_STATES
 from controlplane.common.serializers import PageSerializer, Shape
+from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_IP, QUOTA_USER
 from controlplane.observed.serializers import (
     AS_OF,
     STALE,
@@ -229,3 +231,38 @@ class AclTemplateSerializer(Shape):
 
 class AclTemplateListSerializer(Shape):
     data = AclTemplateSerializer(many=True)  # type: ignore[assignment] # a field
+
+
+def _quota_values(name: str, **more: Any) -> type[Shape]:
+    fields = {key: serializers.FloatField(allow_null=True) for key in QUOTA_KEYS}
+    return type(name, (Shape,), {**fields, **more})
+
+
+QuotaValuesSerializer = _quota_values(
+    "QuotaValuesSerializer", __doc__="Of each broker; null: none of its own."
+)
+
+
+class QuotaDiffSerializer(Shape):
+    before = QuotaValuesSerializer()
+    after = QuotaValuesSerializer()
+
+
+class QuotaEntitySerializer(Shape):
+    type = serializers.ChoiceField([QUOTA_USER, QUOTA_CLIENT_ID, QUOTA_IP])
+    name = serializers.CharField(
+        allow_null=True, help_text="Null: all that have no quota of their own."
+    )
+
+
+class ClientQuotaSerializer(Shape):
+    entity = QuotaEntitySerializer(many=True)
+    words = serializers.CharField(help_text="Of whom, in words.")
+    quotas = QuotaValuesSerializer()
+    managed = serializers.BooleanField(help_text="Of the service's own user, or of an address.")
+
+
+class ClientQuotaListSerializer(Shape):
+    """As the brokers say it now. Each broker bounds what reaches it."""
+
+    data = ClientQuotaSerializer(many=True)  # type: ignore[assignment] # a field

@@ -26,6 +26,7 @@ from controlplane.gateway.types import (
     TP,
     AclBinding,
     BrokerNode,
+    ClientQuota,
     ClusterDescription,
     CommittedOffset,
     ConfigEntry,
@@ -39,6 +40,7 @@ from controlplane.gateway.types import (
     PartitionDescription,
     ProbeResult,
     ProbeStep,
+    QuotaEntity,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
@@ -58,6 +60,7 @@ class FakeGateway(FakeRecordsMixin):
         self.committed: dict[str, dict[TP, CommittedOffset]] = {}
         self.broker_overrides: dict[int, dict[str, str]] = {i: {} for i in self.brokers}
         self.polls_to_move = 2
+        self.quotas: dict[QuotaEntity, dict[str, float]] = {}
         self.calls: list[str] = []
         self.failures: dict[str, list[GatewayError]] = {}
         self.offline = False
@@ -329,6 +332,19 @@ class FakeGateway(FakeRecordsMixin):
     def delete_acls(self, bindings: Sequence[AclBinding]) -> None:
         self._called("delete_acls")
         self.acls -= set(bindings)
+
+    def list_quotas(self) -> list[ClientQuota]:
+        self._called("list_quotas")
+        rows = sorted(self.quotas.items(), key=str)
+        return [ClientQuota(entity=entity, values=dict(values)) for entity, values in rows]
+
+    def alter_quotas(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:
+        self._called("alter_quotas")
+        merged = {**self.quotas.get(entity, {}), **changes}
+        left = {key: value for key, value in merged.items() if value is not None}
+        self.quotas.pop(entity, None)
+        if left:
+            self.quotas[entity] = left
 
     # -- groups and offsets -------------------------------------------------------------------
     def list_groups(self, brokers: Collection[int] | None = None) -> list[GroupListing]:

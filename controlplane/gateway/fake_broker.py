@@ -4,7 +4,13 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from controlplane.gateway.port import BrokerView
-from controlplane.gateway.types import AclBinding, ConfigEntry, ScramCredential, TopicDescription
+from controlplane.gateway.types import (
+    AclBinding,
+    ClientQuota,
+    ConfigEntry,
+    ScramCredential,
+    TopicDescription,
+)
 
 
 class FakeCluster(BrokerView, Protocol):
@@ -44,6 +50,9 @@ class FakeBroker:
 
     def list_acls(self) -> list[AclBinding]:
         return self._asked("list_acls").list_acls()
+
+    def list_quotas(self) -> list[ClientQuota]:
+        return self._asked("list_quotas").list_quotas()
 
     def _asked(self, method: str) -> BrokerView:
         self._cluster.check_answers(self._broker)

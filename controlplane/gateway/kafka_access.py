@@ -1,6 +1,6 @@
-"""The half of KafkaGateway about users and ACLs."""
+"""The half of KafkaGateway about users, ACLs and quotas."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka.admin import (
@@ -16,11 +16,21 @@ from kafka.admin import (
     UserScramCredentialUpsertion,
 )
 from kafka.errors import NoError, for_code
-from kafka.protocol.admin import AlterUserScramCredentialsRequest
+from kafka.protocol.admin import (
+    AlterClientQuotasRequest,
+    AlterUserScramCredentialsRequest,
+    DescribeClientQuotasRequest,
+)
 
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka_link import BrokerLink, KafkaLink, check, refusal
-from controlplane.gateway.types import AclBinding, ScramCredential
+from controlplane.gateway.types import (
+    QUOTA_USER,
+    AclBinding,
+    ClientQuota,
+    QuotaEntity,
+    ScramCredential,
+)
 
 SCRAM_ITERATIONS = 4096
 
@@ -121,6 +131,45 @@ class KafkaAccessMixin:
         for _, _, error in answer:
             if error is not NoError:
                 raise refusal(error, "delete ACLs")
+
+    def list_quotas(self) -> list[ClientQuota]:
+        request = DescribeClientQuotasRequest(components=[], strict=False)
+
+        def ask(admin: Any) -> Any:
+            manager = admin._manager  # noqa: SLF001 - the library has no call for it
+            return manager.run(manager.send, request)
+
+        answer = self._link.call(ask, what="list quotas")
+        check(answer.error_code, answer.error_message, "list quotas")
+        return sorted(
+            (
+                ClientQuota(
+                    entity=_entity((each.entity_type, each.entity_name) for each in entry.entity),
+                    values={value.key: value.value for value in entry.values},
+                )
+                for entry in answer.entries or ()
+            ),
+            key=lambda quota: [(kind, name is not None, name or "") for kind, name in quota.entity],
+        )
+
+    def alter_quotas(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:
+        if not changes:
+            return
+        what = "change a quota"
+        ops = [(key, value or 0.0, value is None) for key, value in sorted(changes.items())]
+        request = AlterClientQuotasRequest(entries=[(list(entity), ops)], validate_only=False)
+
+        def alter(admin: Any) -> Any:
+            manager = admin._manager  # noqa: SLF001 - the library has no call for it
+            return manager.run(manager.send, request)
+
+        for entry in self._link.call(alter, what=what, write=True).entries:
+            check(entry.error_code, entry.error_message, what)
+
+
+def _entity(parts: Iterable[tuple[str, str | None]]) -> QuotaEntity:
+    """A user before its client id, in whatever order a broker says them."""
+    return tuple(sorted(parts, key=lambda part: (part[0] != QUOTA_USER, part[0])))
 
 
 def _codes_of(response: Any) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from typing import Protocol
 from controlplane.gateway.types import (
     TP,
     AclBinding,
+    ClientQuota,
     ClusterDescription,
     CommittedOffset,
     ConfigEntry,
@@ -18,6 +19,7 @@ from controlplane.gateway.types import (
     OffsetAt,
     OngoingReassignment,
     ProbeResult,
+    QuotaEntity,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
@@ -40,6 +42,7 @@ class BrokerView(Protocol):
     def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None: ...
     def list_users(self) -> list[ScramCredential]: ...
     def list_acls(self) -> list[AclBinding]: ...
+    def list_quotas(self) -> list[ClientQuota]: ...
 
 
 class ClusterGateway(Protocol):
@@ -87,6 +90,13 @@ class ClusterGateway(Protocol):
     def list_acls(self) -> list[AclBinding]: ...
     def create_acls(self, bindings: Sequence[AclBinding]) -> None: ...
     def delete_acls(self, bindings: Sequence[AclBinding]) -> None: ...
+    def list_quotas(self) -> list[ClientQuota]:
+        """Every entity that has a quota, addresses too."""
+        ...
+
+    def alter_quotas(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:
+        """Set each key of one entity; None removes it. All of it happens, or nothing."""
+        ...
 
     # -- groups and offsets
     def list_groups(self, brokers: Collection[int] | None = None) -> list[GroupListing]:
@@ -138,6 +148,7 @@ READS = frozenset(
         "group_offsets",
         "list_acls",
         "list_groups",
+        "list_quotas",
         "list_reassignments",
         "list_topics",
         "list_users",

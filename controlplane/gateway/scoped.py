@@ -12,6 +12,7 @@ from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import (
     TP,
     AclBinding,
+    ClientQuota,
     ClusterDescription,
     CommittedOffset,
     ConfigEntry,
@@ -22,6 +23,7 @@ from controlplane.gateway.types import (
     OffsetAt,
     OngoingReassignment,
     ProbeResult,
+    QuotaEntity,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
@@ -69,6 +71,10 @@ class _ReadOnly:
 
     def delete_acls(self, bindings: Sequence[AclBinding]) -> None:
         del bindings
+        raise _not_here()
+
+    def alter_quotas(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:
+        del entity, changes
         raise _not_here()
 
     def commit_group_offsets(self, group: str, offsets: Mapping[TP, CommittedOffset]) -> None:
@@ -136,6 +142,9 @@ class ScopedGateway(_ReadOnly):
 
     def list_acls(self) -> list[AclBinding]:
         raise Forbidden("Access rules are seen with a role on the whole cluster.")
+
+    def list_quotas(self) -> list[ClientQuota]:
+        raise Forbidden("Quotas are seen with a role on the whole cluster.")
 
     def list_groups(self, brokers: Collection[int] | None = None) -> list[GroupListing]:
         return [row for row in self.whole.list_groups(brokers) if self.group(row.group)]

@@ -132,6 +132,23 @@ class AclBinding:
         )
 
 
+QUOTA_USER, QUOTA_CLIENT_ID, QUOTA_IP = "user", "client-id", "ip"
+QuotaEntity = tuple[tuple[str, str | None], ...]
+"""Types and names as the protocol spells them, `user` first; None: all without one of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientQuota:
+    """The bounds of one entity, which each broker keeps by itself.
+
+    Attributes:
+        values: by Kafka's key: bytes a second, percent of a thread, changes a second.
+    """
+
+    entity: QuotaEntity
+    values: Mapping[str, float]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupListing:
     group: str

@@ -75,6 +75,7 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "user.delete": _USER,
     "acl.create": _ACLS,
     "acl.delete": _ACLS,
+    "quota.set": _USER,
 }
 
 

@@ -99,5 +99,6 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "user.delete": {"username": user},
         "acl.create": {"bindings": [rule]},
         "acl.delete": {"bindings": [rule]},
+        "quota.set": {"user": user, "quotas": {"producer_byte_rate": 1_048_576}},
     }
     return world.plan(kind, None if kind in NEW else world.cluster.id, **inputs[kind])

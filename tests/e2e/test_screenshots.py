@@ -41,6 +41,7 @@ PAGES = {
     "access": "/clusters/{cluster}/access",
     "access-acls": "/clusters/{cluster}/access?tab=acls",
     "access-matrix": "/clusters/{cluster}/access?tab=matrix",
+    "access-quotas": "/clusters/{cluster}/access?tab=quotas",
     "access-check": "/clusters/{cluster}/access?tab=check&who=User:demo-app&op=DELETE&type=TOPIC&name=x",
     "reassign": "/clusters/{cluster}/reassign?topic=demo.orders",
     "analytics": "/clusters/{cluster}/analytics",

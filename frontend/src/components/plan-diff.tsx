@@ -5,6 +5,7 @@ import { FieldDiff } from "./diffs/field-diff";
 import { LeaseDiff } from "./diffs/lease-diff";
 import { GroupDiff } from "./diffs/group-diff";
 import { OffsetDiff } from "./diffs/offset-diff";
+import { QuotaDiff } from "./diffs/quota-diff";
 import { ReassignmentDiff } from "./diffs/reassignment-diff";
 
 /** The effect of a plan, drawn for its kind; most kinds change one thing and show it before and after. `past`: it was confirmed. */
@@ -26,6 +27,8 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
     case "topic.update":
     case "topic.retention_restore":
       return <ConfigDiff diff={plan.diff} past={past} />;
+    case "quota.set":
+      return <QuotaDiff before={plan.diff.before} after={plan.diff.after} />;
     default:
       return <FieldDiff before={plan.diff.before} after={plan.diff.after} past={past} />;
   }

@@ -17,6 +17,7 @@ const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
   "user.delete": ["Delete user", "user"],
   "user.rotate": ["Rotate password", "user"],
   "user.retire": ["Remove a password", "user"],
+  "quota.set": ["Set quotas", "user"],
   "acl.create": ["Add ACLs", "access"],
   "acl.delete": ["Remove ACLs", "access"],
   reassignment: ["Move partitions", "reassignment"],

@@ -396,3 +396,21 @@ def test_asking_for_nothing_asks_nobody(gateway):
 @pytest.mark.parametrize("illegal", ["a b", "a\x00b", "é", "..", "x" * 250])
 def test_illegal_names_are_not_there_rather_than_an_accident(gateway, illegal):
     assert gateway.describe_topics([illegal]) == {}
+
+
+@pytest.mark.parametrize("client", [(), (("client-id", "etl"),), (("client-id", None),)])
+def test_quotas_come_change_and_go_key_by_key(gateway, name, client):
+    entity = (("user", name), *client)
+
+    def mine(view=gateway):
+        return [dict(row.values) for row in view.list_quotas() if row.entity == entity]
+
+    gateway.alter_quotas(entity, {"producer_byte_rate": 2_000_000, "request_percentage": 12.5})
+    wanted = [{"producer_byte_rate": 2_000_000, "request_percentage": 12.5}]
+    for node in gateway.describe_cluster().brokers:
+        view = gateway.at(node.id)
+        until(lambda view=view: mine(view) == wanted)
+    gateway.alter_quotas(entity, {"producer_byte_rate": None, "consumer_byte_rate": 1_000_000})
+    until(lambda: mine() == [{"consumer_byte_rate": 1_000_000, "request_percentage": 12.5}])
+    gateway.alter_quotas(entity, {"consumer_byte_rate": None, "request_percentage": None})
+    until(lambda: mine() == [])

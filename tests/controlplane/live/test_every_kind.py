@@ -119,6 +119,7 @@ CASES = (
         acl=True,
         inputs={"bindings": [{**ACL, "principal": "User:{n}", "resource_name": "{n}"}]},
     ),
+    Case(kind="quota.set", inputs={"user": "{n}", "quotas": {"producer_byte_rate": 1_048_576}}),
     Case(
         kind="offset.reset",
         topic=True,

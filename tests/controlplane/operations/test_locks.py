@@ -24,7 +24,7 @@ from tests.controlplane.support import ACTOR, client_for, drive
 
 WHOLE_TOPIC = {"topic.create", "topic.partitions", "topic.delete"}
 OFFSETS = {"offset.reset", "offset.restore"}
-USERS = {"user.create", "user.rotate", "user.retire", "user.delete"}
+USERS = {"user.create", "user.rotate", "user.retire", "user.delete", "quota.set"}
 ACLS = {"acl.create", "acl.delete"}
 TOPIC_CONFIG = {"topic.update", "topic.retention_lease", "topic.retention_restore"}
 NEEDS_THE_TOPIC = {*TOPIC_CONFIG, "reassignment", *OFFSETS}

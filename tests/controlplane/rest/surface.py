@@ -254,6 +254,11 @@ INPUTS: dict[str, dict[str, Any]] = {
     "user.retire": {"username": "both", "mechanism": "SCRAM-SHA-256"},
     "acl.create": {"bindings": [_BINDING]},
     "acl.delete": {"bindings": [{**_BINDING, "principal": "User:known"}]},
+    "quota.set": {
+        "user": "known",
+        "client_id": "etl",
+        "quotas": {"producer_byte_rate": 1_048_576, "request_percentage": 50.5},
+    },
     "reassignment": {
         "moves": [{"topic": "orders", "partition": 0, "replicas": [4, 3, 2]}],
         "throttle_bytes_per_s": 1_000_000,

@@ -54,6 +54,7 @@ const removed = {
 const parts = {
   drift: drift([]),
   overlaps: ok([]),
+  quotas: ok([]),
   users: ok([user("app"), user("penstock", true), user("idle")]),
   acls: ok([rule, denial].map((row) => ({ ...row, as_of: AT, stale_reason: null }))),
 };

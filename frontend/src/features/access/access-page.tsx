@@ -1,5 +1,5 @@
 import { Button, Tabs } from "@mantine/core";
-import { IconKey, IconShieldLock, IconUserPlus } from "@tabler/icons-react";
+import { IconGauge, IconKey, IconShieldLock, IconUserPlus } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Card, PartView } from "@/components/card";
@@ -12,7 +12,7 @@ import { clearDrafts } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
-import type { PlanInputs, PlanRequest } from "@/lib/types";
+import type { ClientQuota, PlanInputs, PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { ACCESS_TABS } from "@/lib/search";
 import { useSession } from "@/lib/session";
@@ -23,13 +23,20 @@ import { CheckView } from "./check-view";
 import { DriftView } from "./drift-view";
 import { MatrixView } from "./matrix-view";
 import { NewUserForm } from "./new-user-form";
+import { QuotaForm } from "./quota-form";
+import { QuotaTable } from "./quota-table";
 import { RotateForm } from "./rotate-form";
 import { UserTable } from "./user-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/access");
 
 type Mechanism = PlanInputs<"user.retire">["mechanism"];
-type Form = { kind: "user" } | { kind: "acl"; principal?: string } | { kind: "rotate"; username: string } | null;
+type Form =
+  | { kind: "user" }
+  | { kind: "quota"; row?: ClientQuota }
+  | { kind: "acl"; principal?: string }
+  | { kind: "rotate"; username: string }
+  | null;
 
 /** The first tab has no word in the address. */
 const asTab = (value: string | null) => ACCESS_TABS.find((tab) => tab === value && tab !== "users");
@@ -50,6 +57,7 @@ export function AccessPage() {
   const drafts = { user: `new-user/${clusterId}`, acl: `acl/${clusterId}` };
   const users = query.data?.parts.users.data ?? [];
   const acls = query.data?.parts.acls.data ?? [];
+  const quotas = query.data?.parts.quotas.data ?? [];
   const overlaps = query.data?.parts.overlaps.data ?? [];
   const drifted = query.data?.parts.drift.data?.data ?? [];
   const rotated = form?.kind === "rotate" ? form.username : null;
@@ -93,6 +101,7 @@ export function AccessPage() {
           <Tabs.Tab value="acls">ACLs{acls.length > 0 && ` (${acls.length})`}</Tabs.Tab>
           <Tabs.Tab value="matrix">Matrix</Tabs.Tab>
           <Tabs.Tab value="check">Check</Tabs.Tab>
+          <Tabs.Tab value="quotas">Quotas{quotas.length > 0 && ` (${quotas.length})`}</Tabs.Tab>
           <Tabs.Tab value="drift">Changed outside{drifted.length > 0 && ` (${drifted.length})`}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
@@ -174,6 +183,33 @@ export function AccessPage() {
             />
           </Card>
         </Tabs.Panel>
+        <Tabs.Panel value="quotas">
+          <Card
+            title="Quotas, per broker"
+            aside={
+              canWrite && (
+                <Button size="xs" variant="default" onClick={() => setForm({ kind: "quota" })}>
+                  Set quotas
+                </Button>
+              )
+            }
+          >
+            <PartView query={query} name="quotas">
+              {(rows) => (
+                <QuotaTable
+                  quotas={rows}
+                  canWrite={canWrite}
+                  onChange={(row) => setForm({ kind: "quota", row })}
+                  empty={
+                    <Empty icon={<IconGauge size={20} />} title="No quotas yet">
+                      Every client may use as much of each broker as there is.
+                    </Empty>
+                  }
+                />
+              )}
+            </PartView>
+          </Card>
+        </Tabs.Panel>
         <Tabs.Panel value="drift">
           <Card>
             <PartView query={query} name="drift">
@@ -203,6 +239,15 @@ export function AccessPage() {
         draft={form?.kind === "acl" ? `${drafts.acl}/${form.principal ?? ""}` : "closed"}
         onClose={() => setForm(null)}
         onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings } })}
+      />
+      <QuotaForm
+        key={form?.kind === "quota" ? `open-${form.row?.words ?? ""}` : "no-quota"}
+        opened={form?.kind === "quota"}
+        row={form?.kind === "quota" ? form.row : undefined}
+        quotas={quotas}
+        users={users}
+        onClose={() => setForm(null)}
+        onPlan={(inputs) => plan({ kind: "quota.set", cluster_id: clusterId, inputs })}
       />
       <RotateForm
         username={rotated}

@@ -10,6 +10,7 @@ const read = { as_of: AT, stale_reason: null };
 const parts = {
   users: ok([{ username: "app", mechanisms: ["SCRAM-SHA-512"], managed: false }]),
   overlaps: ok([]),
+  quotas: ok([]),
   acls: ok([]),
   drift: ok({ data: [], users: read, acls: read }),
 };

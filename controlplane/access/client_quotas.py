@@ -1,0 +1,123 @@
+"""quota.set: bounds of a user, a client id, or both, on every broker."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from controlplane.access.decisions.quotas import (
+    QUOTA_KEYS,
+    Whom,
+    after_change,
+    change_warnings,
+    whom,
+)
+from controlplane.access.inputs import QuotaSetInputs
+from controlplane.access.operations_base import check_not_service_user
+from controlplane.access.serializers import QuotaDiffSerializer
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched
+from controlplane.common.problems import Conflict
+from controlplane.gateway.port import BrokerView
+from controlplane.operations.locks import Resource
+from controlplane.operations.models import Plan
+from controlplane.operations.operations import (
+    Done,
+    Phase,
+    PlanContext,
+    PlanDraft,
+    StepContext,
+    StepSpec,
+    Wait,
+)
+from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
+
+
+class QuotaSet(ClusterOperationKind):
+    """Set, change or take away what one entity may use of each broker."""
+
+    name = "quota.set"
+    restores = "the quotas of before are set again"
+    inputs = QuotaSetInputs
+    diff_shape = QuotaDiffSerializer
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        entity = whom(inputs)
+        if inputs.get("user"):
+            check_not_service_user(inputs["user"])
+        before = quotas_of(self.gateway(context), entity)
+        after = after_change(before, inputs["quotas"])
+        if after == before:
+            raise Conflict(f"The quotas of {entity.words} are so already.", code="nothing-to-do")
+        return PlanDraft(
+            resource=f"quota/{entity.words}",
+            diff={"before": _shown(before), "after": _shown(after)},
+            summary=f"Set the quotas of {entity.words}.",
+            preconditions={"before": before},
+            warnings=change_warnings(before, after),
+        )
+
+    def touched(self, plan: Plan) -> Touched:  # noqa: ARG002 - a hook
+        return {}
+
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.USER:
+            entity = whom(plan.inputs)
+            # Whoever changes a user waits for its quotas; no user's name holds a space.
+            only_user = [kind for kind, _ in entity.parts] == ["user"] and plan.inputs["user"]
+            return [plan.inputs["user"] if only_user else entity.words]
+        return super().lock_names(resource, plan)
+
+    def set_quotas(self, context: StepContext) -> Done:
+        return self._make(context, "after", "before")
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        entity, wanted = whom(context.inputs), _kept(context.diff["after"])
+
+        def differing(view: BrokerView, _broker: int) -> str | None:
+            return None if quotas_of(view, entity) == wanted else "the quotas are others still"
+
+        return read_back_everywhere(context, self.gateway(context), differing)
+
+    def put_back(self, context: StepContext) -> Done | Wait:
+        entity, before = whom(context.inputs), _kept(context.diff["before"])
+        if quotas_of(self.gateway(context), entity) == before:
+            return Done(detail="as before")
+        self._make(context, "before", "after")
+        return read_back("the quotas of before are not seen yet")
+
+    def _make(self, context: StepContext, wanted: str, other: str) -> Done:
+        """Only the keys in which the two differ: what somebody else set beside them stays."""
+        to, away = _kept(context.diff[wanted]), _kept(context.diff[other])
+        changes = {key: to.get(key) for key in QUOTA_KEYS if to.get(key) != away.get(key)}
+        self.gateway(context).alter_quotas(whom(context.inputs).parts, changes)
+        return Done()
+
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        entity = {name: plan.inputs[name] for name in ("user", "client_id") if name in plan.inputs}
+        before, after = plan.diff["before"], plan.diff["after"]
+        changed = {key: before[key] for key in QUOTA_KEYS if before[key] != after[key]}
+        return self.name, {**entity, "quotas": changed}
+
+    steps = (
+        StepSpec(name="set", title="Set the quotas", run=set_quotas, restored_by=("put-back",)),
+        verified_by(verify),
+        StepSpec(
+            name="put-back",
+            title="Set the quotas of before again",
+            run=put_back,
+            phase=Phase.RESTORE,
+        ),
+    )
+
+
+def quotas_of(view: BrokerView, entity: Whom) -> dict[str, float]:
+    """What is set of exactly this entity; nothing: empty."""
+    found = (quota for quota in view.list_quotas() if quota.entity == entity.parts)
+    values = next((quota.values for quota in found), {})
+    return {key: float(values[key]) for key in QUOTA_KEYS if key in values}
+
+
+def _shown(quotas: Mapping[str, float]) -> dict[str, float | None]:
+    return {key: quotas.get(key) for key in QUOTA_KEYS}
+
+
+def _kept(shown: Mapping[str, float | None]) -> dict[str, float]:
+    return {key: float(value) for key, value in shown.items() if value is not None}

@@ -1,0 +1,100 @@
+"""Quotas of clients: what may be bounded, and what a change comes to. Pure.
+
+Every broker bounds by itself what reaches it, so a client of three brokers may use three times as
+much.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_USER, QuotaEntity
+from controlplane.operations.operations import warning
+
+PRODUCE, CONSUME = "producer_byte_rate", "consumer_byte_rate"
+REQUESTS, MUTATIONS = "request_percentage", "controller_mutation_rate"
+QUOTA_KEYS = (PRODUCE, CONSUME, REQUESTS, MUTATIONS)
+"""Bytes a second twice, percent of one request thread, changes of partitions a second."""
+LOW_BYTES_PER_S = 10_240
+"""Below it a client waits for seconds after each of its usual batches of 16 KiB."""
+WORDS = {
+    PRODUCE: "bytes produced a second",
+    CONSUME: "bytes consumed a second",
+    REQUESTS: "percent of a request thread",
+    MUTATIONS: "partitions created or deleted a second",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Whom:
+    """Of whom a quota is. A field that is not part of it is absent; None: all that have no own."""
+
+    parts: QuotaEntity
+
+    @property
+    def words(self) -> str:
+        """`user app`, `client id etl of every user`: also the name of the lock."""
+        names = dict(self.parts)
+        has_user, has_client = QUOTA_USER in names, QUOTA_CLIENT_ID in names
+        user, client = names.get(QUOTA_USER), names.get(QUOTA_CLIENT_ID)
+        who = f"user {user}" if user is not None else "every user"
+        if not has_client:
+            return who
+        what = f"client id {client}" if client is not None else "every client id"
+        return f"{what} of {who}" if has_user else what
+
+
+def whom(inputs: Mapping[str, str | None]) -> Whom:
+    """Of a plan's inputs: `user` and `client_id`, each absent, a name, or None."""
+    named = ((QUOTA_USER, "user"), (QUOTA_CLIENT_ID, "client_id"))
+    return Whom(tuple((kind, inputs[name]) for kind, name in named if name in inputs))
+
+
+def after_change(
+    before: Mapping[str, float], changes: Mapping[str, float | None]
+) -> dict[str, float]:
+    """The quotas with the changes; None takes one away."""
+    merged = {**before, **changes}
+    return {key: float(value) for key, value in sorted(merged.items()) if value is not None}
+
+
+def change_warnings(
+    before: Mapping[str, float], after: Mapping[str, float]
+) -> list[dict[str, str]]:
+    found = [
+        warning(
+            "per-broker",
+            "Each broker bounds what reaches it: on all brokers together it is as many times that.",
+            "info",
+        )
+    ]
+    tighter = [
+        WORDS[key]
+        for key in QUOTA_KEYS
+        if key in after and (key not in before or after[key] < before[key])
+    ]
+    if tighter:
+        found.append(
+            warning(
+                "throttles",
+                f"Clients above it are slowed down at once: {', '.join(tighter)}.",
+            )
+        )
+    low = [
+        WORDS[key]
+        for key in (PRODUCE, CONSUME)
+        if after.get(key, LOW_BYTES_PER_S) < LOW_BYTES_PER_S
+    ]
+    if low:
+        found.append(
+            warning("very-low", f"So low that clients may time out: {', '.join(low)}.", "danger")
+        )
+    lifted = [WORDS[key] for key in QUOTA_KEYS if key in before and key not in after]
+    if lifted:
+        found.append(
+            warning(
+                "lifted",
+                f"No quota of its own any more: {', '.join(lifted)}. Defaults hold, if any.",
+                "info",
+            )
+        )
+    return found

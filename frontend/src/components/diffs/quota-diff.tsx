@@ -1,0 +1,44 @@
+import { formatInteger } from "@/lib/format";
+import { QUOTA_KEYS, QUOTAS, quotaText } from "@/lib/quotas";
+import type { ClientQuota } from "@/lib/types";
+
+type Values = ClientQuota["quotas"];
+
+function Value({ name, values }: { name: (typeof QUOTA_KEYS)[number]; values: Values }) {
+  const value = values[name];
+  if (value === null) return <span className="ps-muted">no quota</span>;
+  return <span title={`${name}: ${formatInteger(value)} per broker`}>{quotaText(name, value)}</span>;
+}
+
+/** What each broker lets through, before and after: only what changes. */
+export function QuotaDiff({ before, after }: { before: Values; after: Values }) {
+  const changed = QUOTA_KEYS.filter((key) => before[key] !== after[key]);
+  return (
+    <div className="ps-card">
+      <div className="ps-table-wrap">
+        <table className="ps-table" aria-label="Changes">
+          <thead>
+            <tr>
+              <th scope="col">Per broker</th>
+              <th scope="col">Before</th>
+              <th scope="col">After</th>
+            </tr>
+          </thead>
+          <tbody>
+            {changed.map((key) => (
+              <tr key={key}>
+                <td>{QUOTAS[key].title}</td>
+                <td className="ps-diff-del">
+                  <Value name={key} values={before} />
+                </td>
+                <td className="ps-diff-add">
+                  <Value name={key} values={after} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import { Button, Group } from "@mantine/core";
+import { createColumnHelper } from "@tanstack/react-table";
+import type { ReactNode } from "react";
+import { Breakable } from "@/components/breakable";
+import { DataTable } from "@/components/data-table";
+import { formatInteger } from "@/lib/format";
+import type { ClientQuota } from "@/lib/types";
+import { QUOTA_KEYS, QUOTAS, quotaText } from "@/lib/quotas";
+
+const column = createColumnHelper<ClientQuota>();
+
+interface QuotaTableProps {
+  quotas: ClientQuota[];
+  canWrite: boolean;
+  onChange: (row: ClientQuota) => void;
+  empty: ReactNode;
+}
+
+/** Who is bounded and how much each broker lets through. */
+export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProps) {
+  const columns = [
+    column.accessor("words", {
+      header: "Of",
+      cell: (cell) => (
+        <span className="ps-mono">
+          <Breakable text={cell.getValue()} />
+        </span>
+      ),
+    }),
+    ...QUOTA_KEYS.map((key) =>
+      column.accessor((row) => row.quotas[key] ?? -1, {
+        id: key,
+        header: QUOTAS[key].title,
+        meta: { align: "right" as const, ...(key.endsWith("byte_rate") ? {} : { hideBelow: "sm" as const }) },
+        cell: ({ row }) => {
+          const value = row.original.quotas[key];
+          return (
+            <span title={value === null ? "No quota of its own" : `${key}: ${formatInteger(value)} per broker`}>
+              {quotaText(key, value)}
+            </span>
+          );
+        },
+      }),
+    ),
+    column.display({
+      id: "actions",
+      header: () => <span className="ps-sr">Actions</span>,
+      meta: { align: "right" },
+      cell: ({ row: { original } }) =>
+        canWrite &&
+        !original.managed && (
+          <Group justify="flex-end">
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-label={`Change the quotas of ${original.words}`}
+              onClick={() => onChange(original)}
+            >
+              Change
+            </Button>
+          </Group>
+        ),
+    }),
+  ];
+  return (
+    <DataTable
+      rows={quotas}
+      columns={columns}
+      rowId={(row) => row.words}
+      label="Quotas"
+      defaultSort="words"
+      empty={empty}
+    />
+  );
+}

@@ -6,6 +6,7 @@ is the only thing of the data plane that the control plane imports, and only her
 
 import difflib
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 from controlplane.common.problems import Invalid, pointer_of
@@ -25,13 +26,13 @@ __all__ = [
     "BrokerConfig",
     "TopicConfig",
     "allowed_broker_values",
-    "allowed_topic_values",
     "check_broker_settings",
     "check_topic_settings",
     "format_properties",
     "is_tenants",
     "is_topic_setting",
     "resolved_broker",
+    "topic_setting_table",
 ]
 
 ERRORS_MAX = 20
@@ -74,12 +75,28 @@ def is_topic_setting(key: str) -> bool:
 
 def allowed_broker_values() -> dict[str, str]:
     """What a tenant may set on brokers: key → allowed values in words."""
-    return _allowed(BROKER_CONFIGS)
+    return {name: BROKER_CONFIGS[name].for_tenant().allowed for name in _tenants(BROKER_CONFIGS)}
 
 
-def allowed_topic_values() -> dict[str, str]:
-    """The same for topics."""
-    return _allowed(TOPIC_CONFIGS)
+def topic_setting_table() -> dict[str, dict[str, Any]]:
+    """What a tenant may set on topics, with what a form needs to know of each.
+
+    Numbers are text: 64 bits are more than a browser counts. Bounds are null where text is asked.
+    """
+    return {name: _described(TOPIC_CONFIGS[name].for_tenant()) for name in _tenants(TOPIC_CONFIGS)}
+
+
+def _described(key: ConfigKey) -> dict[str, Any]:
+    lowest, highest = key.bounds
+    return {
+        "type": key.type.name,
+        "allowed": key.allowed,
+        "lowest": str(int(lowest)) if isfinite(lowest) else None,
+        "highest": str(int(highest)) if isfinite(highest) else None,
+        "choices": list(key.choices),
+        "doc": key.doc,
+        "has_effect": key.has_effect,
+    }
 
 
 def resolved_broker(
@@ -152,10 +169,6 @@ def _unknown(table: Mapping[str, ConfigKey], key: str, of: str) -> str:
 
 def _tenants(table: Mapping[str, ConfigKey]) -> list[str]:
     return sorted(name for name, key in table.items() if key.scope is Scope.TENANT)
-
-
-def _allowed(table: Mapping[str, ConfigKey]) -> dict[str, str]:
-    return {name: table[name].for_tenant().allowed for name in _tenants(table)}
 
 
 def _cut(text: str) -> str:

@@ -11,6 +11,7 @@ from controlplane.observed.sections import TOPICS
 from controlplane.tenants.views import TenantView
 from controlplane.topics import selectors
 from controlplane.topics.serializers import (
+    ConfigHistorySerializer,
     RetentionLeaseListSerializer,
     TopicRowPageSerializer,
     TopicSerializer,
@@ -44,6 +45,21 @@ class TopicView(TenantView):
     def get(self, request: Request, cluster_id: str, name: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         return Response(selectors.topic_detail(reader_of(cluster, self.scope), name))
+
+
+class ConfigHistoryView(TenantView):
+    area = Area.TOPIC
+
+    @documented(
+        "topic_config_history",
+        answers={200: ConfigHistorySerializer},
+        tag=TAG,
+        summary="Who changed which setting of a topic, when, from what to what",
+    )
+    def get(self, request: Request, cluster_id: str, name: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        found = selectors.topic_config_history(self.tenant, self.scope, cluster, name)
+        return Response(found)
 
 
 class RetentionLeasesView(TenantView):

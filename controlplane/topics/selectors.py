@@ -33,12 +33,25 @@ from controlplane.observed.selectors import (
 )
 from controlplane.observed.services import observed_row
 from controlplane.operations.blast_radius import Extent, amount, listed
+from controlplane.operations.models import Operation
 from controlplane.operations.selectors import verified
+from controlplane.operations.states import SUCCEEDED
+from controlplane.tenants.models import Tenant
 from controlplane.topics.drift import Desired, Verified, desired_topics, drift_of
+from controlplane.topics.history import Done, config_history
 from controlplane.topics.models import OPEN_STATES, RetentionLease
 from controlplane.topics.rules import OWN_PREFIX, RETENTION_MS, is_internal
 
 TOPIC_KINDS = ("topic.create", "topic.update", "topic.partitions", "topic.delete")
+HISTORY_KINDS = (
+    "topic.create",
+    "topic.update",
+    "topic.delete",
+    "topic.retention_lease",
+    "topic.retention_restore",
+)
+HISTORY_MAX = 100
+"""Operations that a topic's history goes back."""
 LEASES_SHOWN = 100
 """Of those that have ended."""
 INTERNAL, TROUBLE = "internal", "trouble"
@@ -163,6 +176,41 @@ def topic_detail(reader: Reader, name: str) -> dict[str, Any]:
         "configs": config_rows(row.detail, topic_defaults(reader.cluster_id)),
         "lease": _lease_of(reader.cluster_id, name, listed_row["topic_id"]),
     }
+
+
+def topic_config_history(
+    tenant: Tenant, scope: Scope, cluster: Cluster, name: str
+) -> dict[str, Any]:
+    """Who changed which setting of the topic, when, from what to what; newest first.
+
+    Raises:
+        NotFound: the scope does not cover the topic.
+    """
+    if not scope.sees(Area.TOPIC, cluster.name, name):
+        raise NotFound(f"There is no topic {name}.")
+    rows = (
+        verified(cluster.pk, HISTORY_KINDS, [f"topic/{name}"])
+        .filter(tenant=tenant)
+        .select_related("plan")
+        .prefetch_related("reverted_by")
+        .order_by("-finished_at", "-pk")[: HISTORY_MAX + 1]
+    )
+    found = config_history(_done(row) for row in rows)
+    return {"data": found[:HISTORY_MAX], "complete": len(rows) <= HISTORY_MAX}
+
+
+def _done(row: Operation) -> Done:
+    undone = [each.pk for each in row.reverted_by.all() if each.state == SUCCEEDED]
+    return Done(
+        id=row.pk,
+        kind=row.kind,
+        at=iso(row.finished_at),
+        actor=row.actor,
+        reason=row.reason,
+        undone_by=undone[0] if undone else None,
+        inputs=row.plan.inputs,
+        diff=row.plan.diff,
+    )
 
 
 def open_leases(cluster_id: str | None) -> QuerySet[RetentionLease]:

@@ -98,6 +98,31 @@ class RetentionLeaseListSerializer(Shape):
     data = RetentionLeaseSerializer(many=True)  # type: ignore[assignment] # a field
 
 
+class ConfigChangeSerializer(Shape):
+    """One setting before and after an operation; null: the topic did not set it itself."""
+
+    key = serializers.CharField()
+    before = serializers.CharField(allow_null=True)
+    after = serializers.CharField(allow_null=True)
+    effective_before = serializers.CharField(allow_null=True, help_text="What held; null: unknown.")
+    effective_after = serializers.CharField(allow_null=True)
+
+
+class ConfigHistoryRowSerializer(Shape):
+    operation_id = serializers.CharField()
+    kind = serializers.CharField()
+    at = serializers.DateTimeField(allow_null=True)
+    actor = serializers.CharField()
+    reason = serializers.CharField(allow_blank=True)
+    undone_by = serializers.CharField(allow_null=True, help_text="The operation that undid it.")
+    changes = ConfigChangeSerializer(many=True)
+
+
+class ConfigHistorySerializer(Shape):
+    data = ConfigHistoryRowSerializer(many=True)  # type: ignore[assignment] # a field
+    complete = serializers.BooleanField(help_text="Whether there are no older ones than these.")
+
+
 class ConfigDiffSerializer(ChangeDiffSerializer):
     """`before` and `after` are the topic's own settings, `effective_…` what then holds."""
 

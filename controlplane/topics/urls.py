@@ -5,5 +5,9 @@ from controlplane.topics import api
 urlpatterns = [
     path("clusters/<str:cluster_id>/retention-leases", api.RetentionLeasesView.as_view()),
     path("clusters/<str:cluster_id>/topics", api.TopicsView.as_view()),
+    path(
+        "clusters/<str:cluster_id>/topics/<str:name>/config-history",
+        api.ConfigHistoryView.as_view(),
+    ),
     path("clusters/<str:cluster_id>/topics/<str:name>", api.TopicView.as_view()),
 ]

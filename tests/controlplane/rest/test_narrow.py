@@ -183,6 +183,15 @@ def test_what_the_grants_cover_is_planned_confirmed_seen_and_undone(world, narro
         assert {row["name"] for row in topics} <= {"team-a-x", "team-a-member", "team-a-key"}
 
 
+def test_the_history_of_a_topic_is_for_who_sees_the_topic(world, narrow):
+    base = f"/api/v1/clusters/{world.cluster.id}/topics"
+    for client in narrow.values():
+        assert client.get(f"{base}/team-a-x/config-history").status_code == 200
+        refused = problem(client.get(f"{base}/secret-orders/config-history"), 404)
+        none = problem(client.get(f"{base}/no-such-orders/config-history"), 404)
+        assert refused["detail"] == none["detail"].replace("no-such", "secret")
+
+
 def test_totals_are_of_what_the_grants_cover(world, narrow):
     for client in narrow.values():
         page = client.get(f"/console/api/pages/cluster/{world.cluster.id}").json()["parts"]

@@ -44,6 +44,7 @@ TABLE = [
     ("get", "/clusters/{cluster}/topics", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/messages", None, 200, False),
+    ("get", "/clusters/{cluster}/topics/orders/config-history", None, 200, False),
     ("get", "/clusters/{cluster}/users", None, 200, False),
     ("get", "/clusters/{cluster}/users/{kafka_user}/client-config", None, 200, False),
     ("get", "/clusters/{cluster}/overlaps", None, 200, False),

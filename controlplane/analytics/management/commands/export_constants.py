@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.access.decisions.templates import TEMPLATES
-from controlplane.common.kafka_configs import allowed_broker_values, allowed_topic_values
+from controlplane.common.kafka_configs import allowed_broker_values, topic_setting_table
 from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
 from spark_analytics.contracts.statuses import (
     RISK_SEVERITY,
@@ -24,6 +24,19 @@ HEAD = """\
 import type { components } from "./api";
 
 type Schemas = components["schemas"];
+
+/** A setting as the brokers check it; bounds are null where it is no number. */
+export interface TopicSetting {
+  type: string;
+  /** In words. */
+  allowed: string;
+  lowest: string | null;
+  highest: string | null;
+  choices: readonly string[];
+  doc: string;
+  /** Whether Penstock's own brokers obey it. */
+  has_effect: boolean;
+}
 """
 
 # How the OpenAPI document calls what these are.
@@ -91,10 +104,10 @@ def constants() -> str:
                 allowed_broker_values(),
             ),
             (
-                "What a tenant may set on topics.",
+                "What a tenant may set on topics; numbers are text, 64 bits are too many here.",
                 "TOPIC_SETTINGS",
-                "Readonly<Record<string, string>>",
-                allowed_topic_values(),
+                "Readonly<Record<string, TopicSetting>>",
+                topic_setting_table(),
             ),
             (
                 "What kinds of applications need, as rules to be filled in.",

@@ -41,20 +41,22 @@ def test_a_setting_changed(console: Console, rest: Rest) -> None:
     page = console.page
     page.get_by_label("Edit retention.ms", exact=True).click()
     page.get_by_label("New value of retention.ms").fill("soon")
-    console.click("Review 1 change")
-    expect(console.dialog().get_by_role("alert")).to_contain_text("retention.ms")
-    console.close_dialog()
-    page.get_by_label("New value of retention.ms").fill("7200000")
+    expect(page.get_by_text("Type for example 7 days")).to_be_visible()
+    expect(page.get_by_role("button", name="Review 0 changes")).to_be_disabled()
+    page.get_by_label("New value of retention.ms").fill("2 hours")
     console.click("Review 1 change")
     plan = console.plan()
-    expect(plan.get_by_role("row").filter(has_text="retention.ms")).to_contain_text("7200000")
+    expect(plan.get_by_role("row").filter(has_text="retention.ms")).to_contain_text(
+        "604800000 ms (7 days, default)7200000 ms (2 hours)"
+    )
     console.confirm()
     console.close_dialog()
     configs = rest.get(topic_path(console.cluster_id, NAME))["configs"]
     assert {row["name"]: row["value"] for row in configs}["retention.ms"] == "7200000"
     page.reload()
     console.settled()
-    expect(console.row("Configuration", "retention.ms").first).to_contain_text("2h")
+    expect(console.row("Configuration", "retention.ms").first).to_contain_text("2 hours")
+    expect(console.row("Configuration history", "retention.ms")).to_contain_text("2 hours")
 
 
 def test_partitions_added(console: Console, rest: Rest) -> None:

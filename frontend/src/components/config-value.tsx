@@ -12,10 +12,19 @@ interface ConfigValueProps {
 export function ConfigValue({ name, value, isDefault = false }: ConfigValueProps) {
   if (value === null || value === undefined)
     return <span className="ps-muted">{isDefault ? "the default, which the brokers do not report" : "not known"}</span>;
-  const notes = [valueWords(name, value), isDefault ? "default" : null].filter((note) => note !== null);
+  // Kafka's largest number stands for "no limit": its nineteen digits mean nothing to a reader.
+  const words = valueWords(name, value);
+  const isUnbounded = words === "no limit" && Number(value) > 0;
+  const notes = [isUnbounded ? null : words, isDefault ? "default" : null].filter((note) => note !== null);
   return (
     <>
-      {value === "" ? <span className="ps-muted">empty</span> : exactValue(name, value)}
+      {value === "" ? (
+        <span className="ps-muted">empty</span>
+      ) : (
+        <span title={isUnbounded ? exactValue(name, value) : undefined}>
+          {isUnbounded ? words : exactValue(name, value)}
+        </span>
+      )}
       {notes.length > 0 && <span className="ps-muted"> ({notes.join(", ")})</span>}
     </>
   );

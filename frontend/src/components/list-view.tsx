@@ -18,7 +18,7 @@ interface ListViewProps<T> {
 /** A list of the REST API: awaited, failed, cut off, old after a failed refresh, or as it is. */
 export function ListView<T>({ query, children }: ListViewProps<T>) {
   if (query.isPending) return <Lines rows={5} />;
-  if (!query.data) {
+  if (!query.data || isRefusal(query)) {
     return (
       <div className="ps-card-body">
         <ProblemPanel error={query.error} onRetry={isRefusal(query) ? undefined : () => void query.refetch()} />

@@ -17,6 +17,9 @@ import { useCluster } from "@/lib/use-clusters";
 
 const route = getRouteApi("/app/clusters/$clusterId/new-topic");
 const NAME = /^[A-Za-z0-9._-]{1,249}$/;
+/** What each setting may be, in words. */
+const ALLOWED = Object.fromEntries(Object.entries(TOPIC_SETTINGS).map(([key, { allowed }]) => [key, allowed]));
+
 /** By the path that a plan names, or by the key of a setting that has a field of its own. */
 const FIELDS: Record<string, string> = {
   name: "name",
@@ -152,7 +155,7 @@ export function NewTopicPage() {
                 />
               </Group>
               <ConfigField
-                allowed={TOPIC_SETTINGS}
+                allowed={ALLOWED}
                 label="More configuration"
                 placeholder="min.insync.replicas=2"
                 minRows={2}

@@ -60,47 +60,6 @@ describe("one topic", () => {
     ]);
   });
 
-  it("collects changes of configuration and plans them together", async () => {
-    const configs = [
-      config(),
-      config({ name: "max.message.bytes", value: "1048576", is_default: true, source: "DEFAULT_CONFIG", doc: "" }),
-    ];
-    const { asked } = await open(topic({ configs }), gold(), "?tab=configuration", {
-      "POST /api/v1/plans": plan({ kind: "topic.update", confirm_phrase: null }),
-    });
-    expect((await rowsOf("Configuration")).map((row) => row.slice(0, 3))).toEqual([
-      ["retention.msHow long records are kept.", "3600000 1h", "this topic"],
-      ["max.message.bytes", "1048576 1 MiB", "default"],
-    ]);
-    press("Edit max.message.bytes");
-    fill("New value of max.message.bytes", "2048");
-    press("Reset retention.ms");
-    expect(screen.getByText("back to the default")).toBeTruthy();
-    press("Review 2 changes");
-    await screen.findByRole("form", { name: "Plan" });
-    expect(asked.find((one) => one.method === "POST")?.body).toEqual({
-      kind: "topic.update",
-      cluster_id: "c1",
-      inputs: { name: "sales", configs: { "max.message.bytes": "2048", "retention.ms": null } },
-    });
-  });
-
-  it("lets a change of configuration be dropped, and hides what is not set here or secret", async () => {
-    const configs = [
-      config({ sensitive: true, value: "x" }),
-      config({ name: "segment.ms", value: "9223372036854775807", is_default: true }),
-    ];
-    await open(topic({ configs }), gold(), "?tab=configuration");
-    expect((await rowsOf("Configuration")).map((row) => row[1])).toEqual(["hidden", " no limit"]);
-    press("Edit segment.ms");
-    press("Keep segment.ms as it is");
-    expect(screen.queryByRole("button", { name: /Review/ })).toBeNull();
-    fireEvent.click(screen.getByLabelText("Only what this topic sets"));
-    expect((await rowsOf("Configuration")).map((row) => row[0])).toEqual(["retention.msHow long records are kept."]);
-    fill("Search configuration", "nothing");
-    expect(await screen.findByText("Nothing matches")).toBeTruthy();
-  });
-
   it("takes only more partitions than there are", async () => {
     const { asked } = await open(topic(), gold(), "", {
       "POST /api/v1/plans": plan({ kind: "topic.partitions", confirm_phrase: null }),
@@ -174,12 +133,6 @@ describe("one topic", () => {
     await waitFor(() => expect(document.activeElement).toBe(phrase));
     press("Cancel");
     await waitFor(() => expect(document.activeElement).toBe(screen.getByRole("button", { name: "More" })));
-  });
-
-  it("offers a viewer no change", async () => {
-    await open(topic(), gold(), "?tab=configuration", { "GET /console/api/session": session({ can_write: false }) });
-    await rowsOf("Configuration");
-    expect(screen.queryByRole("button", { name: /^(Edit|Reset|More)/ })).toBeNull();
   });
 });
 

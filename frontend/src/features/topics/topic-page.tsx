@@ -24,7 +24,7 @@ import { TOPIC_TABS } from "@/lib/search";
 import { useSession } from "@/lib/session";
 import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
 import { AnalysesTab } from "./analyses-tab";
-import { ConfigTable } from "./config-table";
+import { ConfigurationTab } from "./configuration-tab";
 import { AddPartitions } from "./add-partitions";
 import { LeaseCard } from "./lease-card";
 import { LeaseForm } from "./lease-form";
@@ -300,27 +300,7 @@ export function TopicPage() {
             />
           </Tabs.Panel>
           <Tabs.Panel value="configuration">
-            <Card>
-              <PartView query={query} name="topic" rows={10}>
-                {(found) =>
-                  found.configs === null ? (
-                    <div className="ps-card-body">
-                      <Notice tone="warn" title="The settings are not known">
-                        The brokers have not given them yet: {found.stale_reason ?? "it is tried again"}.
-                      </Notice>
-                    </div>
-                  ) : (
-                    <ConfigTable
-                      configs={found.configs}
-                      canEdit={canWrite}
-                      onChange={(configs) =>
-                        setRequest({ kind: "topic.update", cluster_id: clusterId, inputs: { name, configs } })
-                      }
-                    />
-                  )
-                }
-              </PartView>
-            </Card>
+            <ConfigurationTab clusterId={clusterId} topic={name} query={query} canEdit={canWrite} />
           </Tabs.Panel>
         </Tabs>
       </div>

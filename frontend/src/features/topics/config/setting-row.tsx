@@ -1,0 +1,131 @@
+import { ActionIcon, Tooltip } from "@mantine/core";
+import { IconArrowBackUp, IconPencil, IconX } from "@tabler/icons-react";
+import { TOPIC_SETTINGS, type TopicSetting } from "@/generated/constants";
+import { Breakable } from "@/components/breakable";
+import { ConfigValue } from "@/components/config-value";
+import { unitOf } from "@/lib/config-values";
+import type { ConfigEntry } from "@/lib/types";
+import { isEditable } from "./edits";
+import { SettingInput } from "./setting-input";
+
+const SOURCES: Record<string, string> = {
+  TOPIC_CONFIG: "this topic",
+  DYNAMIC_TOPIC_CONFIG: "this topic",
+  DYNAMIC_BROKER_CONFIG: "broker, dynamic",
+  DYNAMIC_DEFAULT_BROKER_CONFIG: "cluster, dynamic",
+  STATIC_BROKER_CONFIG: "broker file",
+  DEFAULT_CONFIG: "default",
+};
+const TYPES: Record<string, string> = {
+  INT: "whole number",
+  SHORT: "whole number",
+  LONG: "whole number",
+  DOUBLE: "number",
+};
+const UNITS = { ms: "milliseconds", bytes: "bytes" } as const;
+/** Bounds that are only those of the type say nothing. */
+const OF_THE_TYPE = new Set(["-2147483648", "2147483647", "-9223372036854775808", "9223372036854775807"]);
+
+/** What a setting may be, in words: "milliseconds, at least -1". */
+export function allowedWords(name: string, { type, choices, lowest, highest }: TopicSetting): string {
+  if (type === "BOOLEAN") return "true or false";
+  if (choices.length > 0) return `${type === "LIST" ? "one or more of" : "one of"} ${choices.join(", ")}`;
+  const unit = unitOf(name);
+  const bounds = [
+    lowest !== null && !OF_THE_TYPE.has(lowest) ? `at least ${lowest}` : "",
+    highest !== null && !OF_THE_TYPE.has(highest) ? `at most ${highest}` : "",
+  ].filter(Boolean);
+  const what = unit && TYPES[type] ? UNITS[unit] : (TYPES[type] ?? "text");
+  return bounds.length > 0 ? `${what}, ${bounds.join(" and ")}` : what;
+}
+
+interface SettingRowProps {
+  entry: ConfigEntry;
+  /** What is typed; null: back to the default; undefined: nothing is changed. */
+  edit: string | null | undefined;
+  problem: string | undefined;
+  canEdit: boolean;
+  onEdit: (name: string, text: string | null) => void;
+  onDrop: (name: string) => void;
+}
+
+/** One setting: what it means and may be, what it is and where that comes from, and its input while it is changed. */
+export function SettingRow({ entry, edit, problem, canEdit, onEdit, onDrop }: SettingRowProps) {
+  const { name } = entry;
+  const setting = Object.hasOwn(TOPIC_SETTINGS, name) ? TOPIC_SETTINGS[name] : undefined;
+  const doc = entry.doc || setting?.doc;
+  return (
+    <tr data-edited={edit !== undefined}>
+      <td>
+        <div className="ps-mono" style={{ fontWeight: entry.is_default ? 400 : 620 }}>
+          <Breakable text={name} />
+        </div>
+        {doc && <div className="ps-setting-doc">{doc}</div>}
+        {setting && <div className="ps-setting-doc">Allowed: {allowedWords(name, setting)}.</div>}
+      </td>
+      <td style={{ minWidth: 170 }}>
+        {setting && typeof edit === "string" ? (
+          <SettingInput
+            name={name}
+            setting={setting}
+            text={edit}
+            problem={problem}
+            onType={(text) => onEdit(name, text)}
+          />
+        ) : (
+          <>
+            <span className="ps-mono" style={edit === null ? { textDecoration: "line-through" } : undefined}>
+              {entry.sensitive ? (
+                "hidden"
+              ) : entry.value === null || entry.value === "" ? (
+                <span className="ps-muted">not set</span>
+              ) : (
+                <ConfigValue name={name} value={entry.value} />
+              )}
+            </span>
+            {edit === null && <span className="ps-warn"> back to the default</span>}
+            {edit === null && problem && <div className="ps-bad">{problem}</div>}
+          </>
+        )}
+      </td>
+      <td className="ps-hide-sm ps-muted">
+        {SOURCES[entry.source] ?? entry.source.toLowerCase().replaceAll("_", " ")}
+      </td>
+      {canEdit && (
+        <td style={{ textAlign: "right", whiteSpace: "nowrap" }}>
+          <RowActions entry={entry} edited={edit !== undefined} onEdit={onEdit} onDrop={onDrop} />
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function RowActions({
+  entry,
+  edited,
+  onEdit,
+  onDrop,
+}: Pick<SettingRowProps, "entry" | "onEdit" | "onDrop"> & { edited: boolean }) {
+  const { name } = entry;
+  if (edited)
+    return (
+      <ActionIcon size="sm" aria-label={`Keep ${name} as it is`} onClick={() => onDrop(name)}>
+        <IconX size={15} />
+      </ActionIcon>
+    );
+  if (!isEditable(entry)) return null;
+  return (
+    <>
+      {!entry.is_default && (
+        <Tooltip label="Back to the default">
+          <ActionIcon size="sm" aria-label={`Reset ${name}`} onClick={() => onEdit(name, null)}>
+            <IconArrowBackUp size={15} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <ActionIcon size="sm" aria-label={`Edit ${name}`} onClick={() => onEdit(name, entry.value ?? "")}>
+        <IconPencil size={15} />
+      </ActionIcon>
+    </>
+  );
+}

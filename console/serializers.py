@@ -20,6 +20,11 @@ from controlplane.analytics.serializers import (
     LagSerializer,
     RetentionSerializer,
 )
+from controlplane.clusters.broker_serializers import (
+    BrokerDetailSerializer,
+    BrokerPlacementSerializer,
+    BrokerProcessSerializer,
+)
 from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterSerializer,
@@ -33,7 +38,11 @@ from controlplane.reassignments.serializers import ActiveReassignmentsSerializer
 from controlplane.tenants.models import ROLE_CHOICES
 from controlplane.tenants.serializers import TenantSerializer
 from controlplane.timeline.serializers import TimelineEventSerializer
-from controlplane.topics.serializers import TopicRowSerializer, TopicSerializer
+from controlplane.topics.serializers import (
+    ConfigEntrySerializer,
+    TopicRowSerializer,
+    TopicSerializer,
+)
 from spark_analytics.contracts.statuses import Severity
 
 PART_STATUS_CHOICES = [OK, STALE, UNAVAILABLE]
@@ -237,6 +246,18 @@ ClusterPageSerializer = _page(
         "client_config": _one(ClientConfigSerializer),
     },
 )
+PLACEMENT = _one(BrokerPlacementSerializer)
+BrokerPageSerializer = _page(
+    "Broker",
+    {
+        "broker": _one(BrokerDetailSerializer),
+        "trouble": PLACEMENT,
+        "process": _one(BrokerProcessSerializer),
+        "settings": _list(ConfigEntrySerializer),
+        "operations": OPERATIONS,
+    },
+)
+PlacementPageSerializer = _page("Placement", {"partitions": PLACEMENT})
 TopicsPageSerializer = _page("Topics", {"topics": TOPICS, "counts": _one(TopicCountsSerializer)})
 TopicPageSerializer = _page(
     "Topic",

@@ -10,6 +10,7 @@ from console import serializers as shapes
 from console.list_query import ListQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
+from console.pages.broker import broker, placement
 from console.pages.cluster import cluster
 from console.pages.groups import GROUPS_QUERY, group, groups
 from console.pages.operations import operation, operations
@@ -45,6 +46,15 @@ _CLUSTER = "/<str:cluster_id>"
 PAGES: dict[str, Page] = {
     "overview": Page(overview, shapes.OverviewPageSerializer, "The tenant's clusters"),
     "cluster": Page(cluster, shapes.ClusterPageSerializer, "One cluster", _CLUSTER),
+    "broker": Page(
+        broker, shapes.BrokerPageSerializer, "One broker", f"{_CLUSTER}/<str:broker_id>"
+    ),
+    "placement": Page(
+        placement,
+        shapes.PlacementPageSerializer,
+        "What one broker leads and holds",
+        f"{_CLUSTER}/<str:broker_id>",
+    ),
     "topics": Page(
         topics, shapes.TopicsPageSerializer, "A cluster's topics", _CLUSTER, query=TOPICS_QUERY
     ),

@@ -18,8 +18,9 @@ from controlplane.alerts.fact_types import (
 )
 from controlplane.alerts.models import BrokerTrack
 from controlplane.analytics.models import CollectorState
-from controlplane.clusters.hosts import BrokerKey, HostsUnavailableError, Observed, hosts
+from controlplane.clusters.hosts import BrokerKey, HostsUnavailableError, hosts
 from controlplane.clusters.models import MANAGED, WATCHED_PHASES, Broker, Cluster
+from controlplane.clusters.reports import Observed
 from controlplane.observed import rules as observed_rules
 from controlplane.observed.models import ObservedBroker, ObservedCluster, ObservedTopic
 from controlplane.observed.sections import BROKERS, TOPICS, UNREACHABLE

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from controlplane.clusters.hosts import BrokerKey, Host, HostsUnavailableError, Observed
+from controlplane.clusters.hosts import BrokerKey, Host, HostsUnavailableError
+from controlplane.clusters.reports import Observed
 
 
 class FakeHosts:

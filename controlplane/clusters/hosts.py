@@ -31,6 +31,12 @@ from kazoo.exceptions import (
 from kazoo.handlers.threading import KazooTimeoutError
 
 from controlplane.clusters import zookeeper_tree as tree
+from controlplane.clusters.reports import (
+    Observed,
+    object_of,
+    parse_observed,
+    text_of,
+)
 from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S
 from controlplane.clusters.zookeeper_tree import HOSTS as ROOT
 from controlplane.common.fence import fenced
@@ -44,7 +50,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 # What agents write ends in pages and in brokers' configuration: of bounded size, and plain names.
-MESSAGE_MAX, LINES_MAX, LINE_MAX, VERSION_MAX = 1_000, 50, 500, 50
+VERSION_MAX = 50
 PORT_MAX = 65_535
 _ADDRESS = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.:_-]{0,98}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
 _RACK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}")
@@ -66,29 +72,6 @@ class Host:
     brokers: tuple[str, ...] = ()
     described_at_ms: int | None = None
     alive_since_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
-    """An agent's word about one broker; `state` is running, backoff, deleted, …"""
-
-    state: str
-    generation: int = 0
-    pid: int | None = None
-    restarts: int = 0
-    since_ms: int | None = None
-    exit_code: int | None = None
-    message: str = ""
-    log_tail: tuple[str, ...] = ()
-    reported_at_ms: int | None = None
-
-    def disagreement(self, wanted: int) -> str:
-        """Why this says nothing of the desired generation `wanted`; empty when it does."""
-        if self.generation == wanted:
-            return ""
-        if self.generation < wanted:
-            return f"The last report is of generation {self.generation}; {wanted} is desired."
-        return f"A report of generation {self.generation}, which was never desired, is ignored."
 
 
 BrokerKey = tuple[str, str]
@@ -350,7 +333,7 @@ def _desired_of(client: "KazooClient", key: BrokerKey) -> tuple[dict[str, Any], 
         data, stat = client.get_async(_desired_path(key)).get(timeout=ANSWER_TIMEOUT_S)
     except NoNodeError:
         return {}, -1
-    return _object(data) or {}, stat.version
+    return object_of(data) or {}, stat.version
 
 
 def _sealed_part(spec: dict[str, Any]) -> str:
@@ -364,7 +347,7 @@ def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...])
     That is an agent half-way through, or one that gives itself out for another host: whose node
     this is, ZooKeeper has checked, and what stands in it nobody.
     """
-    row = _object(data)
+    row = object_of(data)
     if row is None:
         return None
     try:
@@ -389,56 +372,10 @@ def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...])
         address=address,
         port_first=first,
         port_last=last,
-        agent_version=_text(row, "agent_version")[:VERSION_MAX],
+        agent_version=text_of(row, "agent_version")[:VERSION_MAX],
         alive=alive,
         brokers=brokers,
     )
-
-
-def parse_observed(data: bytes) -> Observed:
-    """An agent's word. Whatever it may have written, the answer has the types that are promised."""
-    row = _object(data)
-    if row is None:
-        return Observed(state="unknown", message="the agent's report cannot be read")
-    tail = row.get("log_tail")
-    return Observed(
-        state=_text(row, "state") or "unknown",
-        generation=_whole(row, "generation") or 0,
-        pid=_whole(row, "pid"),
-        restarts=_whole(row, "restarts") or 0,
-        since_ms=_whole(row, "since_ms"),
-        exit_code=_whole(row, "exit_code"),
-        message=_text(row, "message")[:MESSAGE_MAX],
-        log_tail=tuple(
-            _storable(line)[:LINE_MAX]
-            for line in (tail if isinstance(tail, list) else [])[-LINES_MAX:]
-            if isinstance(line, str)
-        ),
-    )
-
-
-def _object(data: bytes) -> dict[str, Any] | None:
-    """None for what is no JSON object; nesting too deep to read is none either."""
-    try:
-        row = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
-
-
-def _text(row: dict[str, Any], name: str) -> str:
-    value = row.get(name)
-    return _storable(value) if isinstance(value, str) else ""
-
-
-def _storable(text: str) -> str:
-    """With `?` for what neither UTF-8 nor PostgreSQL keeps: half surrogate pairs and nulls."""
-    return text.encode(errors="replace").decode().replace("\0", "?")
-
-
-def _whole(row: dict[str, Any], name: str) -> int | None:
-    value = row.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 _hosts: Hosts | None = None

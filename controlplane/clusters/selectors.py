@@ -13,7 +13,6 @@ from controlplane.clusters.hosts import (
     BrokerKey,
     Host,
     HostsUnavailableError,
-    Observed,
     hosts,
 )
 from controlplane.clusters.models import (
@@ -26,6 +25,7 @@ from controlplane.clusters.models import (
     Cluster,
     DrainedHost,
 )
+from controlplane.clusters.reports import Observed
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.etags import FIELD, tag_of
 from controlplane.common.grants import Area, Scope

@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from controlplane.clusters.authority import CA_PEM, certificate_of, has_tls
 from controlplane.clusters.connections import drop_gateway, gateway_for
-from controlplane.clusters.hosts import HostsUnavailableError, Observed, hosts, zookeeper_access
+from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
 from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.reports import Observed
 from controlplane.clusters.sealing import NoHostKeyError, host_keyrings, sealed_with
 from controlplane.clusters.selectors import is_shared
 from controlplane.clusters.specs import (

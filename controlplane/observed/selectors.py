@@ -22,6 +22,7 @@ from controlplane.observed.models import (
     ObservedTopic,
     ObservedUser,
 )
+from controlplane.observed.placement import on_broker
 from controlplane.observed.readers import Part, Reader, group_part
 from controlplane.observed.sections import (
     ACLS,
@@ -314,6 +315,22 @@ def summary(reader: Reader) -> dict[str, Any] | None:
     if whole is None or reader.sees_whole:
         return whole
     return _part(reader).summary()
+
+
+def placed_on(reader: Reader, broker: int) -> dict[str, Any]:
+    """What a broker leads and holds of the topics that the reader sees; see `placement`."""
+    return _on_broker(broker, rows_to_cut(reader, TOPICS))
+
+
+def trouble_on(reader: Reader, broker: int) -> dict[str, Any]:
+    """The same of topics alone of which a partition is out of sync or offline: few, as a rule."""
+    in_trouble = Q(row__under_replicated__gt=0) | Q(row__offline__gt=0)
+    return _on_broker(broker, rows_to_cut(reader, TOPICS).filter(in_trouble))
+
+
+def _on_broker(broker: int, rows: QuerySet[ObservedRow]) -> dict[str, Any]:
+    details = rows.values_list("key", "detail")
+    return on_broker(broker, details.iterator(chunk_size=1_000))
 
 
 def loads(reader: Reader) -> list[dict[str, Any]]:

@@ -220,6 +220,7 @@ class ManagedBroker:
                 exit_code=report.exit_code,
                 message=report.message,
                 log_tail=tail if report.state is not BrokerState.RUNNING else [],
+                ends=report.ends,
             ),
         )
 

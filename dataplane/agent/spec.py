@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from dataplane.agent.states import End
 
     from dataplane.agent.incarnation import Incarnation
 
@@ -149,7 +151,9 @@ def encode_observed(
     exit_code: int | None,
     message: str,
     log_tail: list[str],
+    ends: Iterable[End] = (),
 ) -> bytes:
+    """Bounded, whatever a broker writes: `ends` are of a supervisor, which keeps few of them."""
     row: dict[str, Any] = {
         "v": FORMAT,
         "generation": generation,
@@ -160,6 +164,15 @@ def encode_observed(
         "exit_code": exit_code,
         "message": message[:1_000],
         "log_tail": [line[:500] for line in log_tail],
+        "ends": [
+            {
+                "at_ms": end.at_ms,
+                "exit_code": end.exit_code,
+                "message": end.message[:200],
+                "log_tail": [line[:300] for line in end.log_tail],
+            }
+            for end in ends
+        ],
     }
     return json.dumps(row).encode()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 
 from dataplane.model.transitions import IllegalTransitionError
@@ -36,6 +37,16 @@ def check_move(before: BrokerState, after: BrokerState) -> None:
     """Raises IllegalTransitionError."""
     if after not in NEXT[before]:
         raise IllegalTransitionError(f"{before.value} → {after.value}")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class End:
+    """One end of the process that nobody asked for, with the last lines that it wrote."""
+
+    at_ms: int
+    exit_code: int | None
+    message: str
+    log_tail: tuple[str, ...] = ()
 
 
 BACKOFF_MS_MIN, BACKOFF_MS_MAX = 500, 30_000

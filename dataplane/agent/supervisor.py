@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.agent.fence import fence, read_session
 from dataplane.agent.processes import Identity, Process, adopt, spawn
-from dataplane.agent.states import BrokerState, backoff_ms, check_move, quick_exits_after
+from dataplane.agent.states import BrokerState, End, backoff_ms, check_move, quick_exits_after
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.runtime.log_file import LogFile
 
@@ -32,6 +32,8 @@ FENCE_RETRY_MS = 500
 FENCES_OWED_MAX = 8
 """Of one broker; older sessions have timed out by themselves when so many have died since."""
 REGISTER_POLL_MS = 25
+ENDS_MAX, END_LINES = 5, 10
+"""Ends that nobody asked for that are remembered, and how much of the log with each."""
 EXIT_BAD_CONFIG = 2
 """A broker's exit code for a configuration it refuses: starting it again would not help."""
 
@@ -54,7 +56,7 @@ class BrokerSpec:
 
 @dataclasses.dataclass(slots=True)
 class Report:
-    """What a supervisor knows of its broker."""
+    """What a supervisor knows of its broker. `ends` are the newest few, the newest last."""
 
     state: BrokerState = BrokerState.STOPPED
     pid: int | None = None
@@ -62,6 +64,7 @@ class Report:
     exit_code: int | None = None
     message: str = ""
     since_ms: int = 0
+    ends: tuple[End, ...] = ()
 
 
 class Supervisor:
@@ -186,9 +189,19 @@ class Supervisor:
     async def _ended(self, pid: int, exit_code: int | None) -> None:
         log.warning("broker %d, pid %d: %s", self.spec.broker_id, pid, _describe(exit_code))
         self.report.exit_code = exit_code
+        self._note_end(exit_code)
         self._move(BrokerState.EXITED, pid=None, message=_describe(exit_code))
         await self._fence(pid)
         self.spec.pid_file.unlink(missing_ok=True)
+
+    def _note_end(self, exit_code: int | None) -> None:
+        end = End(
+            at_ms=self._clock.realtime_ms(),
+            exit_code=exit_code,
+            message=_describe(exit_code),
+            log_tail=tuple(self.log_tail(END_LINES)),
+        )
+        self.report.ends = (*self.report.ends, end)[-ENDS_MAX:]
 
     async def _launch(self) -> Process | None:
         spec = self.spec

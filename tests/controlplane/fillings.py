@@ -140,6 +140,7 @@ def everything(world):
         "runbook": "group-losing-data",
         "runbook_run": followed.pk,
         "check_number": "1",
+        "broker": "1",
         "act_number": "1",
         "destination": destination.pk,
         "delivery": delivery.pk,

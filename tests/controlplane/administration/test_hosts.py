@@ -6,8 +6,8 @@ import pytest
 
 from controlplane.administration import selectors
 from controlplane.administration.services import hosts
-from controlplane.clusters.hosts import Observed
 from controlplane.clusters.models import Broker, DrainedHost
+from controlplane.clusters.reports import Observed
 from controlplane.clusters.sealing import hosts_with_key
 from controlplane.common.problems import Conflict, Invalid, NotFound, Unavailable
 from tests.controlplane.administration.helpers import actions

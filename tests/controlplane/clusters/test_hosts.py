@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from controlplane.clusters.hosts import Host, parse_host, parse_observed
+from controlplane.clusters.hosts import Host, parse_host
+from controlplane.clusters.reports import ENDS_MAX, End, parse_observed
 
 DESCRIBED = {"host_id": "h1", "rack": "r1", "address": "10.0.0.1", "port_range": [9000, 9009]}
 DEEP = b"[" * 200_000
@@ -53,6 +54,21 @@ def test_what_cannot_be_meant_is_no_host(changed):
 def test_what_is_no_object_is_no_host_and_no_report(data):
     assert parse_host("h1", data, alive=True, brokers=()) is None
     assert parse_observed(data).state == "unknown"
+
+
+@pytest.mark.parametrize("ends", [None, 3, "x", {}, [None, 3, "x", [], {}], [{"at_ms": "x"}] * 99])
+def test_ends_are_few_and_of_the_types_that_are_promised(ends):
+    report = parse_observed(json.dumps({"state": "running", "ends": ends}).encode())
+    assert len(report.ends) <= ENDS_MAX
+    assert all(end == End(at_ms=None, exit_code=None, message="") for end in report.ends)
+
+
+def test_an_end_is_read_with_its_reason_and_its_lines():
+    row = {"at_ms": 5, "exit_code": -9, "message": "killed by SIGKILL", "log_tail": ["a\0", 3]}
+    report = parse_observed(json.dumps({"state": "running", "ends": [row]}).encode())
+    assert report.ends == (
+        End(at_ms=5, exit_code=-9, message="killed by SIGKILL", log_tail=("a?",)),
+    )
 
 
 def test_text_that_could_not_be_kept_or_sent_is_replaced():

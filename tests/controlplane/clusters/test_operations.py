@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from controlplane.clusters.hosts import Observed, parse_host, parse_observed
+from controlplane.clusters.hosts import parse_host
 from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.reports import Observed, parse_observed
 from controlplane.clusters.selectors import cluster_get
 from controlplane.clusters.services import note_desired, write_desired
 from controlplane.common.crypto import unseal

@@ -2,9 +2,9 @@
 
 import pytest
 
-from controlplane.clusters.hosts import Observed
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.protection import ProtectionError, protect
+from controlplane.clusters.reports import Observed
 from controlplane.clusters.specs import ZOOKEEPER_NODES, ZOOKEEPER_PASSWORD
 from controlplane.common.crypto import seal, unseal
 from zookeeper_access import files, keys

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from controlplane.clusters.hosts import Observed
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.protection import ProtectionError, protect
+from controlplane.clusters.reports import Observed
 from controlplane.clusters.rotation import rotate
 from controlplane.clusters.services import restart_broker
 from controlplane.clusters.specs import (

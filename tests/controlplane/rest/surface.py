@@ -81,6 +81,7 @@ IDS = {
     "username": "member",
     "kafka_user": "kafka_user",
     "cluster_id": "cluster",
+    "broker_id": "broker",
     "key_id": "key",
     "name": "topic",
     "topic": "topic",

@@ -17,6 +17,8 @@ from dataplane.agent.spec import (
     encode_observed,
     generation_of,
 )
+from dataplane.agent.states import End
+from dataplane.agent.supervisor import END_LINES, ENDS_MAX
 from dataplane.config import BROKER_CONFIGS
 
 GOOD = {
@@ -117,8 +119,10 @@ def test_reports_are_bounded():
         exit_code=1,
         message="x" * 10_000,
         log_tail=["y" * 10_000] * 20,
+        ends=[End(at_ms=1, exit_code=1, message="z" * 10_000, log_tail=("y" * 10_000,) * END_LINES)]
+        * ENDS_MAX,
     )
-    assert len(data) < 15_000
+    assert len(data) < 35_000
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from dataplane.agent import supervisor as supervisor_module
 from dataplane.agent.fence import fence, read_session
 from dataplane.agent.processes import Identity, adopt, start_ticks_of
 from dataplane.agent.states import BrokerState
-from dataplane.agent.supervisor import BrokerSpec, Supervisor
+from dataplane.agent.supervisor import END_LINES, BrokerSpec, Supervisor
 from dataplane.ports.coordinator import ConnectionLossError
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from dataplane.runtime.os_clock import OsClock
@@ -107,6 +107,9 @@ async def test_a_killed_child_is_fenced_before_it_is_started_again(supervise, zo
     assert zookeeper.find("/controller") is None
     assert supervisor.report.exit_code == -signal.SIGKILL
     assert supervisor.report.restarts == 1
+    (end,) = supervisor.report.ends
+    assert (end.exit_code, end.message) == (-signal.SIGKILL, "killed by signal 9")
+    assert len(end.log_tail) <= END_LINES
 
 
 async def test_a_child_that_died_without_zookeeper_is_fenced_when_it_is_back(

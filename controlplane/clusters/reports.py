@@ -1,0 +1,110 @@
+"""What a host's agent reports of a broker, as far as it can be believed. Pure."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+# What agents write ends in pages: of bounded size.
+MESSAGE_MAX, LINES_MAX, LINE_MAX, ENDS_MAX = 1_000, 50, 500, 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """One end of a broker's process that nobody asked for."""
+
+    at_ms: int | None
+    exit_code: int | None
+    message: str
+    log_tail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """An agent's word about one broker; `state` is running, backoff, deleted, …
+
+    `ends` are the newest few of this generation, the newest last.
+    """
+
+    state: str
+    generation: int = 0
+    pid: int | None = None
+    restarts: int = 0
+    since_ms: int | None = None
+    exit_code: int | None = None
+    message: str = ""
+    log_tail: tuple[str, ...] = ()
+    ends: tuple[End, ...] = ()
+    reported_at_ms: int | None = None
+
+    def disagreement(self, wanted: int) -> str:
+        """Why this says nothing of the desired generation `wanted`; empty when it does."""
+        if self.generation == wanted:
+            return ""
+        if self.generation < wanted:
+            return f"The last report is of generation {self.generation}; {wanted} is desired."
+        return f"A report of generation {self.generation}, which was never desired, is ignored."
+
+
+def parse_observed(data: bytes) -> Observed:
+    """An agent's word. Whatever it may have written, the answer has the types that are promised."""
+    row = object_of(data)
+    if row is None:
+        return Observed(state="unknown", message="the agent's report cannot be read")
+    ends = row.get("ends")
+    return Observed(
+        state=text_of(row, "state") or "unknown",
+        generation=whole_of(row, "generation") or 0,
+        pid=whole_of(row, "pid"),
+        restarts=whole_of(row, "restarts") or 0,
+        since_ms=whole_of(row, "since_ms"),
+        exit_code=whole_of(row, "exit_code"),
+        message=text_of(row, "message")[:MESSAGE_MAX],
+        log_tail=_lines(row),
+        ends=tuple(
+            _end(each)
+            for each in (ends if isinstance(ends, list) else [])[-ENDS_MAX:]
+            if isinstance(each, dict)
+        ),
+    )
+
+
+def _end(row: dict[str, Any]) -> End:
+    return End(
+        at_ms=whole_of(row, "at_ms"),
+        exit_code=whole_of(row, "exit_code"),
+        message=text_of(row, "message")[:MESSAGE_MAX],
+        log_tail=_lines(row),
+    )
+
+
+def _lines(row: dict[str, Any]) -> tuple[str, ...]:
+    tail = row.get("log_tail")
+    return tuple(
+        _storable(line)[:LINE_MAX]
+        for line in (tail if isinstance(tail, list) else [])[-LINES_MAX:]
+        if isinstance(line, str)
+    )
+
+
+def object_of(data: bytes) -> dict[str, Any] | None:
+    """None for what is no JSON object; nesting too deep to read is none either."""
+    try:
+        row = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def text_of(row: dict[str, Any], name: str) -> str:
+    value = row.get(name)
+    return _storable(value) if isinstance(value, str) else ""
+
+
+def _storable(text: str) -> str:
+    """With `?` for what neither UTF-8 nor PostgreSQL keeps: half surrogate pairs and nulls."""
+    return text.encode(errors="replace").decode().replace("\0", "?")
+
+
+def whole_of(row: dict[str, Any], name: str) -> int | None:
+    value = row.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,173 @@
+"""One broker's page: what it says, what it does not know, and to whom it says what."""
+
+import pytest
+
+from controlplane.clusters.models import REGISTERED, Broker
+from controlplane.clusters.reports import End, Observed
+from controlplane.gateway.types import ConfigEntry
+from controlplane.observed.placement import on_broker
+from tests.controlplane.rest.teams import member_of
+from tests.controlplane.support import client_for, cluster_make, observed, tenant_make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def orders(world):
+    world.gateway.add_topic("orders", partitions=4, rf=2, records=50)
+    Broker.objects.create(
+        cluster=world.cluster, broker_id=2, host_id="host-1", address="127.0.0.1",
+        client_port=9092, internal_port=9093, generation=3,
+    )  # fmt: skip
+    observed(world)
+    return world
+
+
+def page(world, broker=2, client=None, name="broker"):
+    client = client or client_for(world.tenant)
+    return client.get(f"/console/api/pages/{name}/{world.cluster.id}/{broker}")
+
+
+def parts(world, **how):
+    answer = page(world, **how)
+    assert answer.status_code == 200, answer.content
+    return answer.json()["parts"]
+
+
+def reported(world, **fields):
+    row = Broker.objects.get(broker_id=2)
+    world.hosts.reports["host-1", row.key] = Observed(
+        state="running", generation=3, pid=77, restarts=1, **fields
+    )
+
+
+def test_a_broker_says_its_load_its_disk_and_whether_it_is_the_controller(orders):
+    row = parts(orders)["broker"]["data"]
+    assert (row["id"], row["alive"], row["is_controller"]) == (2, True, False)
+    assert (row["leaders"], row["replicas"]) == (1, 2)
+    assert row["disk_usable_bytes"] < row["disk_total_bytes"]
+    assert parts(orders, broker=1)["broker"]["data"]["is_controller"]
+
+
+def test_what_it_leads_and_holds_is_by_topic(orders):
+    found = parts(orders, name="placement")["partitions"]["data"]
+    assert (found["leads"], found["follows"], found["topics"]) == (1, 1, 1)
+    assert found["rows"][0]["topic"] == "orders"
+
+
+def test_what_is_out_of_sync_is_found_without_looking_at_all_topics(orders):
+    assert parts(orders)["trouble"]["data"]["rows"] == []
+    for held in orders.gateway.topics["orders"].partitions:
+        held.out_of_sync = frozenset({2}) & set(held.replicas)
+    observed(orders)
+    trouble = parts(orders)["trouble"]["data"]
+    assert trouble["out_of_sync"] == trouble["rows"][0]["out_of_sync"] > 0
+
+
+def test_settings_have_their_source_and_no_secret(orders, monkeypatch):
+    entries = [
+        ConfigEntry(name="b", value="1", source="DYNAMIC_BROKER_CONFIG", is_default=False),
+        ConfigEntry(name="a.password", value="hunter2", source="STATIC_BROKER_CONFIG",
+                    is_default=False, sensitive=True),
+    ]  # fmt: skip
+    monkeypatch.setattr(orders.gateway, "broker_configs", lambda _ids, _keys=None: {2: entries})
+    answer = page(orders)
+    rows = answer.json()["parts"]["settings"]["data"]
+    assert [(row["name"], row["value"], row["source"]) for row in rows] == [
+        ("a.password", None, "STATIC_BROKER_CONFIG"),
+        ("b", "1", "DYNAMIC_BROKER_CONFIG"),
+    ]
+    assert b"hunter2" not in answer.content
+
+
+def test_restarts_have_their_reasons_the_newest_first(orders):
+    ends = tuple(
+        End(at_ms=at, exit_code=-9, message=f"killed {at}", log_tail=(f"line {at}",))
+        for at in (1, 2)
+    )
+    reported(orders, ends=ends)
+    process = parts(orders)["process"]["data"]
+    assert [end["message"] for end in process["ends"]] == ["killed 2", "killed 1"]
+    assert process["ends"][0]["log_tail"] == ["line 2"]
+    assert process["log_hidden"] is None
+
+
+def test_lines_of_a_log_are_for_who_may_change_the_cluster(orders):
+    secret = "a client's name"
+    reported(orders, ends=(End(at_ms=1, exit_code=1, message="m", log_tail=(secret,)),),
+             log_tail=(secret,))  # fmt: skip
+    answer = page(orders, client=client_for(orders.tenant, "viewer"))
+    process = answer.json()["parts"]["process"]["data"]
+    assert process["log_tail"] is None
+    assert process["ends"][0]["log_tail"] is None
+    assert (
+        process["log_hidden"] == "Lines of the log are shown to those who may change the cluster."
+    )
+    assert secret not in answer.content.decode()
+    assert secret in page(orders).content.decode()
+
+
+def test_a_report_of_another_generation_says_nothing(orders):
+    row = Broker.objects.get(broker_id=2)
+    orders.hosts.reports["host-1", row.key] = Observed(state="running", generation=2)
+    assert "generation 2" in parts(orders)["process"]["reason"]
+
+
+def test_who_sees_a_part_sees_no_disk_no_settings_and_no_process(orders):
+    reported(orders)
+    orders.gateway.add_topic("team-a-x", partitions=1, rf=4)
+    observed(orders)
+    found = parts(orders, client=member_of(orders.tenant))
+    assert found["broker"]["data"]["disk_total_bytes"] is None
+    assert found["broker"]["data"]["size_bytes"] is None
+    assert found["broker"]["data"]["replicas"] == 1
+    for name in ("settings", "process"):
+        assert found[name]["status"] == "unavailable"
+        assert "with a role on the whole cluster" in found[name]["reason"]
+    placed = parts(orders, client=member_of(orders.tenant), name="placement")["partitions"]["data"]
+    assert [row["topic"] for row in placed["rows"]] == ["team-a-x"]
+
+
+@pytest.mark.parametrize("broker", ["9", "x", "-1", "99999999999", "²"])
+def test_a_broker_that_is_none_is_not_found(orders, broker):
+    assert page(orders, broker=broker).status_code == 404
+
+
+def test_a_broker_of_another_tenant_is_not_found(orders):
+    assert page(orders, client=client_for(tenant_make("rival"))).status_code == 404
+
+
+def test_a_broker_that_is_gone_is_there_while_partitions_name_it(orders):
+    orders.gateway.remove_broker(3)
+    observed(orders)
+    row = parts(orders, broker=3)["broker"]["data"]
+    assert (row["alive"], row["replicas"]) == (False, 2)
+
+
+def test_of_a_cluster_that_runs_elsewhere_there_is_no_process(world):
+    cluster = cluster_make(world.tenant, name="theirs", kind=REGISTERED)
+    world.gateway.add_topic("orders")
+    answer = client_for(world.tenant).get(f"/console/api/pages/broker/{cluster.id}/1")
+    found = answer.json()["parts"]
+    assert found["broker"]["data"]["cluster_kind"] == REGISTERED
+    assert "not run by an agent" in found["process"]["reason"]
+
+
+def part(number, leader, replicas, isr, size):
+    return [number, leader, 0, replicas, isr, 0, 10, size]
+
+
+def test_topics_in_trouble_come_first_and_few_are_named():
+    topics = [
+        ("fine", {"partitions": [part(0, 1, [1, 2], [1, 2], 5), part(1, 1, [1, 2], [1, 2], None)]}),
+        ("behind", {"partitions": [part(0, 2, [1, 2], [2], 5)]}),
+        ("offline", {"partitions": [part(0, None, [1], [1], None)]}),
+        ("elsewhere", {"partitions": [part(0, 2, [2, 3], [2, 3], 5)]}),
+    ]
+    found = on_broker(1, topics, rows_max=2)
+    assert [row["topic"] for row in found["rows"]] == ["offline", "behind"]
+    assert (found["leads"], found["follows"], found["topics"]) == (2, 2, 3)
+    assert (found["out_of_sync"], found["offline"]) == (1, 1)
+    # It should lead `behind` and does not; of what has no leader nobody else is one.
+    assert found["preferred_elsewhere"] == 1
+    assert on_broker(1, topics)["rows"][2]["size_bytes"] is None

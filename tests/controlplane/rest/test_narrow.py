@@ -85,6 +85,8 @@ def test_no_answer_holds_anything_that_no_grant_covers(world, ids, teams, narrow
 def test_what_no_grant_covers_looks_like_what_is_not_there(world, teams, narrow, state, route):
     before = state()
     for cluster in (teams["cluster"], world.cluster.id):
+        if "<str:broker_id>" in route and cluster == world.cluster.id:
+            continue  # brokers are there for everybody who sees something on their cluster
         real = {**teams, "cluster": cluster}
         unreal = {**made_up(teams), "cluster": cluster, "topic": "no-such", "group": "no-such"}
         if (

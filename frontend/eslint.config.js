@@ -43,6 +43,8 @@ export default ts.config(
       "jsx-a11y/no-autofocus": "off",
     },
   },
+  // Words are about everything and know nothing.
+  zone(["src/words/**"], ["@/lib/*", "@/components/*", "@/features/*", "@/app/*"]),
   zone(["src/lib/**"], ["@/components/*", "@/features/*", "@/app/*"]),
   zone(["src/components/**"], ["@/features/*", "@/app/*"]),
   ...features.map((name) =>

@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
-import { mantineStylesPlugin } from "./vite/mantine-styles";
-import { precompressPlugin } from "./vite/precompress";
+import { mantineStylesPlugin } from "./vite/mantine-styles.ts";
+import { precompressPlugin } from "./vite/precompress.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 

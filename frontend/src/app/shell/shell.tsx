@@ -7,6 +7,7 @@ import { watchFocus } from "@/lib/focus";
 import { useStaleSince } from "@/lib/freshness";
 import { type Handlers, useEvents } from "@/lib/live";
 import type { ChangeEvents } from "@/lib/types";
+import { Habits } from "../habits/habits";
 import { Brand } from "./brand";
 import { Crumbs } from "./crumbs";
 import { RunningOperations } from "./running-operations";
@@ -43,6 +44,7 @@ export function Shell() {
         <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
         <Crumbs />
         <Group gap={6} ml="auto" wrap="nowrap">
+          <Habits />
           <RunningOperations live={live} since={since} />
           <UserMenu />
         </Group>

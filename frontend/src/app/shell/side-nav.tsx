@@ -1,4 +1,3 @@
-import { useLocalStorage } from "@mantine/hooks";
 import {
   IconArrowsExchange,
   IconBell,
@@ -20,11 +19,11 @@ import {
   IconUsersGroup,
 } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useEffect } from "react";
 import { AlertBadge } from "@/components/alert-badge";
 import { PlainSelect } from "@/components/plain-select";
 import { useSession } from "@/lib/session";
 import { useOverview } from "@/lib/use-clusters";
+import { useLastCluster } from "@/lib/use-last-cluster";
 import { TenantSwitch } from "./tenant-switch";
 
 const ICON = { size: 17, stroke: 1.7, "aria-hidden": true } as const;
@@ -34,12 +33,8 @@ export function SideNav() {
   const { data } = useOverview();
   const { data: session } = useSession();
   const clusters = data?.parts.clusters.data ?? [];
-  const [last, setLast] = useLocalStorage<string | null>({ key: "penstock-cluster", defaultValue: null });
-  useEffect(() => {
-    if (opened) setLast(opened);
-  }, [opened, setLast]);
-  // Outside a cluster its links stay: the last one that was open, else the first.
-  const clusterId = opened ?? clusters.find((cluster) => cluster.id === last)?.id ?? clusters[0]?.id;
+  // Outside a cluster its links stay.
+  const clusterId = useLastCluster(opened)?.id ?? opened;
   const navigate = useNavigate();
   return (
     <nav aria-label="Main" style={{ paddingBottom: 16 }}>

@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from console.pages.attention import STATES
 from console.parts import OK, STALE, UNAVAILABLE
 from controlplane.access.serializers import (
     AccessDriftSerializer,
@@ -14,6 +15,7 @@ from controlplane.access.serializers import (
     KafkaUserSerializer,
     PasswordOverlapSerializer,
 )
+from controlplane.alerts.serializers import rule_field, severity_field
 from controlplane.analytics.serializers import (
     AnalyticsRunSerializer,
     CollectorSerializer,
@@ -43,10 +45,8 @@ from controlplane.topics.serializers import (
     TopicRowSerializer,
     TopicSerializer,
 )
-from spark_analytics.contracts.statuses import Severity
 
 PART_STATUS_CHOICES = [OK, STALE, UNAVAILABLE]
-ATTENTION_SEVERITY_CHOICES = [Severity.DANGER.value, Severity.WARNING.value]
 
 TYPED_MAX = 8_192
 """What is typed at sign-in: far above any name or password, so that a wrong one is just wrong."""
@@ -137,14 +137,36 @@ class SignedOutSerializer(SessionSerializer):
     )
 
 
+class NextSerializer(Shape):
+    title = serializers.CharField()
+    kind = serializers.CharField(help_text="Of operation; with its inputs a body of /plans.")
+    cluster_id = serializers.CharField(allow_null=True)
+    inputs = serializers.DictField(child=serializers.JSONField(allow_null=True))
+
+
 class AttentionSerializer(Shape):
-    cluster_id = serializers.CharField()
-    cluster_name = serializers.CharField()
-    severity = serializers.ChoiceField(ATTENTION_SEVERITY_CHOICES)
+    key = serializers.CharField(help_text="The same for the same trouble.")
+    severity = severity_field()
     text = serializers.CharField()
+    state = serializers.ChoiceField(
+        STATES, help_text="Of its alert; seen: no rule has said it, or not yet."
+    )
+    silenced = serializers.BooleanField()
+    unknown = serializers.BooleanField(help_text="It could not be asked now, and stays.")
+    rule = rule_field(allow_null=True)
+    runbook = serializers.CharField(allow_null=True)
+    alert_id = serializers.CharField(allow_null=True)
+    cluster_id = serializers.CharField(allow_null=True, help_text="null: it is the tenant's.")
+    cluster_name = serializers.CharField(allow_null=True)
     group = serializers.CharField(allow_null=True)
     topic = serializers.CharField(allow_null=True)
+    operation_id = serializers.CharField(allow_null=True)
+    broker = serializers.IntegerField(allow_null=True)
+    since = serializers.DateTimeField(allow_null=True)
     as_of = serializers.DateTimeField(allow_null=True)
+    next = NextSerializer(
+        allow_null=True, help_text="A plan that may be the way out, which you may make."
+    )
 
 
 class ClusterSummarySerializer(Shape):
@@ -238,6 +260,7 @@ ClusterPageSerializer = _page(
     "Cluster",
     {
         "cluster": CLUSTER,
+        "attention": _list(AttentionSerializer),
         "summary": _one(ClusterSummarySerializer),
         "loads": LOADS,
         "reassignments": REASSIGNMENTS,

@@ -268,7 +268,7 @@ SPECTACULAR_SETTINGS = {
         "AlertSeverityEnum": "controlplane.notifications.models.SEVERITY_CHOICES",
         "AlertEventStateEnum": "controlplane.notifications.models.EVENT_STATE_CHOICES",
         "PartStatusEnum": "console.serializers.PART_STATUS_CHOICES",
-        "AttentionSeverityEnum": "console.serializers.ATTENTION_SEVERITY_CHOICES",
+        "AttentionStateEnum": "console.pages.attention.STATES",
         "AlertRuleEnum": "controlplane.alerts.rules.RULE_CHOICES",
         "AlertStateEnum": "controlplane.alerts.serializers.SHOWN_STATES",
         "AlertReachEnum": "controlplane.alerts.serializers.REACH_CHOICES",

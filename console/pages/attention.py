@@ -1,115 +1,269 @@
-"""What needs a person's eye, worst first. Pure: from clusters and Spark's rows to sentences."""
+"""What needs a person's eye, sorted by harm, each with what to do. Pure.
 
-from collections.abc import Iterable
+Alerts are the judgement. Beside them stands what is a plain fact and has not been one for long
+enough to fire, or what no rule is about; what an alert says or explains is not said again.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
-from spark_analytics.contracts.statuses import (
-    RISK_SEVERITY,
-    STATUS_SEVERITY,
-    Risk,
-    Severity,
-    Status,
-    rank,
+from controlplane.alerts.rules import BY_ID, Severity
+
+Row = dict[str, Any]
+Cluster = Mapping[str, Any]
+
+SHOWN = 50
+"""Rows of one answer."""
+RULES_OLD = timedelta(minutes=2)
+"""Rules are asked every few seconds: after so long nobody seems to ask."""
+FIRING, ACKNOWLEDGED, SEEN = "firing", "acknowledged", "seen"
+STATES = [FIRING, ACKNOWLEDGED, SEEN]
+
+HARM: Sequence[str] = (
+    # what is lost, and what nobody can write or read
+    *("group-losing-data", "partitions-offline", "partitions-under-min-isr", "cluster-away"),
+    *("zookeeper-unreachable", "controller-missing", "broker-down", "disk-filling"),
+    # what was begun and stands half done
+    *("operation-failed", "operation-stuck"),
+    # what another failure would turn into the above
+    *("partitions-under-replicated", "broker-restarting", "retention-headroom"),
+    # who is late
+    *("group-stopped", "group-stalled", "group-falling-behind", "objective-burning"),
+    # what is not seen, and what ends or is full one day
+    *("collector-late", "spark-late", "certificate-ending", "key-ending", "quota-hit"),
 )
+"""Rules by the harm of what they watch, the worst first, where severities are the same."""
+_HARM = {rule: at for at, rule in enumerate(HARM)}
 
-SHOWN = 8
-
-_LAG = {
-    Status.STOPPED: "has stopped: nobody consumes and {records} records wait",
-    Status.STALLED: "is stalled: members are there, but nothing is committed",
-    Status.FALLING_BEHIND: "is falling behind: {records} records unread",
-    Status.DATA_LOST: "has lost records that expired unread",
-    Status.NOT_COMMITTING: "has members, but commits nothing for partitions that hold records",
-    Status.REWOUND: "went back to earlier offsets",
-}
-_EXPIRY = {
-    Risk.AT_RISK: "at its present pace loses unread records of {topic} in {left}",
-    Risk.LOSING: "is losing unread records of {topic} to retention",
-}
-# Without a forecast of the first loss no more is known than when today's oldest record goes.
-_EXPIRES = "has unread records of {topic}; the oldest expires in {left}"
-# Brokers that are missing are named from the agents' reports too, above.
-_HEALTH = {
-    "unreachable": Severity.DANGER,
-    "no-controller": Severity.DANGER,
-    "offline-partitions": Severity.DANGER,
-    "under-replicated": Severity.WARNING,
+# By a cluster's health: the rule that will say it, and how bad it is meanwhile.
+_HEALTH: Mapping[str, tuple[str, Severity]] = {
+    "unreachable": ("cluster-away", Severity.CRITICAL),
+    "no-controller": ("controller-missing", Severity.CRITICAL),
+    "offline-partitions": ("partitions-offline", Severity.CRITICAL),
+    "under-replicated": ("partitions-under-replicated", Severity.WARNING),
+    "brokers-missing": ("broker-down", Severity.WARNING),
 }
 _SERVING = frozenset({"RUNNING", "DEGRADED"})
-_WORST_FIRST = list(reversed(Severity))
+_REWOUND = "REWOUND"
+"""The one status of a group that no rule is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Next:
+    """A plan that may be the way out; the person looks at it before anything is done."""
+
+    title: str
+    kind: str
+    cluster_id: str | None
+    inputs: Mapping[str, Any]
+
+    def as_row(self) -> Row:
+        return {
+            "title": self.title,
+            "kind": self.kind,
+            "cluster_id": self.cluster_id,
+            "inputs": dict(self.inputs),
+        }
+
+
+NextOf = Callable[[Row], Next | None]
+
+
+@dataclass(slots=True)
+class _Said:
+    """What alerts say or explain already, by cluster."""
+
+    rules: set[tuple[str, str]] = field(default_factory=set)
+    groups: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, alert: Row) -> None:
+        cluster = alert["cluster_id"] or ""
+        self.rules.add((cluster, alert["rule"]))
+        self.rules |= {(cluster, each["rule"]) for each in alert["consequences"]}
+        if alert["rule"] == "cluster-away":
+            self.rules |= {(cluster, rule) for rule, _ in _HEALTH.values()}
+        if (group := about(alert)["group"]) is not None:
+            self.groups.add((cluster, group))
 
 
 def attention(
-    cluster: dict[str, Any], lag: dict[str, Any], retention: dict[str, Any]
-) -> list[dict[str, Any]]:
-    """Rows {cluster_id, cluster_name, severity, text, group, topic, as_of} of one cluster."""
-    found = [*_brokers(cluster), *_groups(lag), *_expiries(retention)]
-    base = {"cluster_id": cluster["id"], "cluster_name": cluster["name"]}
-    return sorted(
-        ({**base, **row} for row in found), key=lambda row: _WORST_FIRST.index(row["severity"])
+    alerts: Iterable[Row],
+    clusters: Iterable[Cluster],
+    rewound: Iterable[Row] = (),
+    *,
+    asked_at: datetime | None,
+    now: datetime,
+) -> list[Row]:
+    """Rows of `AttentionSerializer` without their next action, the most harmful first.
+
+    Args:
+        alerts: open ones, as REST has them.
+        clusters: as last observed.
+        rewound: {cluster_id, cluster_name, group, topic, as_of} of groups that went back.
+        asked_at: when all rules were asked last; null: never.
+        now: when this is.
+    """
+    said, rows = _Said(), []
+    for alert in alerts:
+        said.add(alert)
+        rows.append(_of_alert(alert))
+    for cluster in clusters:
+        rows += _of_cluster(cluster, said)
+    rows += _of_rewound(rewound, said)
+    rows.sort(key=order)
+    old = _of_rules(asked_at, now)
+    return [*([old] if old is not None else []), *rows]
+
+
+def order(row: Row) -> tuple[Any, ...]:
+    """What a silence covers is last; then severity, whether somebody is at it, harm, age."""
+    return (
+        row["silenced"],
+        -Severity(row["severity"]).rank,
+        row["state"] == ACKNOWLEDGED,
+        _HARM.get(row["rule"] or "", len(_HARM)),
+        row["since"] or "~",  # what has no time is behind what has one
+        row["key"],
     )
 
 
-def _row(severity: Severity, text: str, **about: Any) -> dict[str, Any]:
-    return {"severity": severity, "text": text, "group": None, "topic": None, "as_of": None} | about
+def with_next(rows: Iterable[Row], next_of: NextOf) -> list[Row]:
+    """The rows with a plan each, where there is one that the person may make."""
+    found = []
+    for row in rows:
+        step = next_of(row)
+        found.append({**row, "next": step.as_row() if step is not None else None})
+    return found
 
 
-def _brokers(cluster: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    down = [str(broker["id"]) for broker in cluster["brokers"] if broker["alive"] is False]
-    if down and cluster["phase"] != "CREATING":
-        noun = "Broker" if len(down) == 1 else "Brokers"
-        yield _row(Severity.DANGER, f"{noun} {', '.join(down)} not serving.")
-    for reason in cluster["health"]["reasons"]:
-        severity = _HEALTH.get(reason["code"])
-        if severity is not None and cluster["phase"] in _SERVING:
-            yield _row(severity, reason["text"], as_of=cluster["health"]["as_of"])
+# -- rows -------------------------------------------------------------------------------------
+def about(alert: Row) -> Row:
+    """{group, topic, operation_id, broker} that an alert names; null: none, or several brokers."""
+    area, _, name = alert["subject"].partition("/")
+    values = alert["values"]
+
+    def named(what: str) -> str | None:
+        found = name if area == what and name else values.get(what)
+        return found if isinstance(found, str) and found else None
+
+    return {
+        "group": named("group"),
+        "topic": named("topic"),
+        "operation_id": named("operation"),
+        "broker": _broker(alert),
+    }
+
+
+def _broker(alert: Row) -> int | None:
+    """Members that are brokers are called `2`, or by more than their id."""
+    if alert["unit"] != "brokers" or alert["member_count"] != 1 or not alert["members"]:
+        return None
+    name = str(alert["members"][0])
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else None
+
+
+def _row(key: str, severity: str, text: str, **more: Any) -> Row:
+    return {
+        "key": key,
+        "severity": severity,
+        "text": text,
+        "state": SEEN,
+        "silenced": False,
+        "unknown": False,
+        "rule": None,
+        "runbook": None,
+        "alert_id": None,
+        "cluster_id": None,
+        "cluster_name": None,
+        "group": None,
+        "topic": None,
+        "operation_id": None,
+        "broker": None,
+        "since": None,
+        "as_of": None,
+        **more,
+    }
+
+
+def _of_alert(alert: Row) -> Row:
+    return _row(
+        alert["id"],
+        alert["severity"],
+        alert["summary"],
+        state=alert["state"],
+        silenced=alert["silenced_by"] is not None,
+        unknown=alert["unknown"],
+        rule=alert["rule"],
+        runbook=alert["runbook"] or None,
+        alert_id=alert["id"],
+        cluster_id=alert["cluster_id"],
+        cluster_name=alert["cluster"],
+        since=alert["started_at"],
+        **about(alert),
+    )
+
+
+def _of_cluster(cluster: Cluster, said: _Said) -> Iterable[Row]:
+    own = {"cluster_id": cluster["id"], "cluster_name": cluster["name"]}
     if cluster["phase"] == "FAILED":
-        yield _row(Severity.DANGER, "The cluster did not come up.")
-
-
-def _groups(lag: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    """The worst row of each group speaks for it."""
-    worst: dict[str, tuple[Status, dict[str, Any]]] = {}
-    for point in lag["data"]:
-        if point["status"] not in _LAG:
+        text = f"{cluster['name']}: the cluster did not come up."
+        yield _row(f"{cluster['id']}/failed", Severity.CRITICAL, text, **own)
+    if cluster["phase"] not in _SERVING:
+        return
+    for reason in cluster["health"]["reasons"]:
+        if reason["code"] not in _HEALTH:
             continue
-        status, seen = Status(point["status"]), worst.get(point["group"])
-        if seen is None or rank(status) > rank(seen[0]):
-            worst[point["group"]] = (status, point)
-    for status, point in worst.values():
-        records = point["lag_records"]
-        said = _LAG[status].format(records="some" if records is None else f"{records:,}")
+        rule, severity = _HEALTH[reason["code"]]
+        if (cluster["id"], rule) in said.rules:
+            continue
         yield _row(
-            STATUS_SEVERITY[status],
-            f"Group {point['group']} {said}.",
-            group=point["group"],
-            topic=point["topic"],
-            as_of=lag["as_of"],
+            f"{cluster['id']}/{reason['code']}",
+            severity,
+            f"{cluster['name']}: {reason['text']}",
+            rule=rule,
+            runbook=BY_ID[rule].runbook,
+            as_of=cluster["health"]["as_of"],
+            **own,
         )
 
 
-def _expiries(retention: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    for topic in retention["data"]:
-        for group in topic["groups"]:
-            if group["status"] not in _EXPIRY:
-                continue
-            risk, left = Risk(group["status"]), group["first_loss_in_s"]
-            text, severity = _EXPIRY[risk], RISK_SEVERITY[risk]
-            if left is None and risk == Risk.AT_RISK:
-                text, severity = _EXPIRES, Severity.WARNING
-                left = group["oldest_unread_expires_in_s"]
-            said = text.format(topic=topic["topic"], left=_span(left))
-            yield _row(
-                severity,
-                f"Group {group['group']} {said}.",
-                group=group["group"],
-                topic=topic["topic"],
-                as_of=retention["as_of"],
-            )
+def _of_rewound(rows: Iterable[Row], said: _Said) -> Iterable[Row]:
+    seen: set[tuple[str, str]] = set()
+    for row in rows:
+        of = row["cluster_id"], row["group"]
+        if of in said.groups or of in seen:
+            continue
+        seen.add(of)
+        text = f"{row['cluster_name']}: group {row['group']} went back to earlier offsets."
+        yield _row(f"{of[0]}/rewound/{of[1]}", Severity.INFO, text, **row)
 
 
-def _span(seconds: float | None) -> str:
-    if seconds is None:
-        return "an unknown time"
-    minutes = max(0, round(seconds / 60))
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h"
+def _of_rules(asked_at: datetime | None, now: datetime) -> Row | None:
+    """That nobody judges is what somebody has to know first."""
+    if asked_at is not None and now - asked_at < RULES_OLD:
+        return None
+    text = "Alert rules have not been asked yet: what is wrong may not be listed here."
+    if asked_at is not None:
+        minutes = round((now - asked_at).total_seconds() / 60)
+        text = (
+            f"Alert rules were last asked {minutes} min ago: what is wrong since then is not"
+            " listed here."
+        )
+    return _row("rules", Severity.WARNING, text)
+
+
+def rewound_of(cluster: Cluster, lag: Mapping[str, Any]) -> list[Row]:
+    """The groups of a cluster that went back, of the answer about its lag."""
+    return [
+        {
+            "cluster_id": cluster["id"],
+            "cluster_name": cluster["name"],
+            "group": point["group"],
+            "topic": point["topic"],
+            "as_of": lag["as_of"],
+        }
+        for point in lag["data"]
+        if point["status"] == _REWOUND
+    ]

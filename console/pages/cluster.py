@@ -1,5 +1,6 @@
 """One cluster: brokers with their load, key figures, moves, operations, events, how to connect."""
 
+from console.pages.attention_parts import attention_part
 from console.pages.shared import asked, cluster_part, observed, operations_part
 from console.parts import Part
 from controlplane.clusters.models import Cluster
@@ -18,6 +19,7 @@ def cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
     row = seen_cluster(tenant, scope, cluster_id)
     return {
         "cluster": cluster_part(tenant, scope, cluster_id),
+        "attention": attention_part(tenant, scope, cluster_id),
         "summary": summary(row, scope),
         "loads": loads(row, scope),
         "reassignments": asked(row, scope, active),

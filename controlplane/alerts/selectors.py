@@ -15,6 +15,7 @@ from controlplane.alerts.models import (
     AlertOverride,
     AlertTransition,
     BrokerTrack,
+    Evaluator,
     Silence,
 )
 from controlplane.alerts.overrides import Match, Resource, Tuning, Tweak
@@ -83,6 +84,19 @@ def shown(scope: Scope) -> Callable[[Alert], dict[str, Any] | None]:
         return alert_dict(alert) if is_allowed(scope, alert, Verb.READ) else None
 
     return show
+
+
+def open_alerts(tenant: Tenant, scope: Scope, cluster_id: str | None, limit: int) -> list[Alert]:
+    """Those that fire or somebody is at, the newest `limit` of the tenant or of one cluster."""
+    rows = alerts(tenant).filter(state__in=(FIRING, ACKNOWLEDGED))
+    if cluster_id is not None:
+        rows = rows.filter(cluster_id=cluster_id)
+    return [row for row in rows.order_by("-pk")[:limit] if is_allowed(scope, row, Verb.READ)]
+
+
+def last_asked_at() -> datetime | None:
+    """When all rules were asked last; null: never."""
+    return Evaluator.objects.values_list("finished_at", flat=True).first()
 
 
 def alert_row(tenant: Tenant, scope: Scope, alert_id: str, *, locked: bool = False) -> Alert:

@@ -66,6 +66,17 @@ def needs_of(kind: OperationKind, plan: Plan, names: Names) -> list[Need]:
     return found
 
 
+def may_plan(scope: Scope, kind_name: str, cluster: str, names: Mapping[Area, str]) -> bool:
+    """Whether a plan of the kind would be refused for want of a right, as far as names are known.
+
+    For offers alone: a plan that is made asks itself.
+    """
+    return all(
+        scope.allows(verb, area, cluster, names.get(area, ""))
+        for area, verb in row_of(kind_name).items()
+    )
+
+
 def check_asked(scope: Scope, kind: OperationKind, plan: Plan) -> None:
     """By the inputs alone.
 

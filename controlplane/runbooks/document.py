@@ -8,7 +8,7 @@ names a question that only reads, `act` a kind of operation of which a plan is m
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NoReturn
@@ -347,6 +347,16 @@ def filled(value: Any, given: Mapping[str, Any]) -> Any:
     if isinstance(value, list):
         return [filled(each, given) for each in value]
     return value
+
+
+def first_act(acts: Iterable[Block], context: Mapping[str, Any]) -> tuple[Block, Any] | None:
+    """The first act that what is known fills in wholly, with its values; None: none is."""
+    for block in acts:
+        try:
+            return block, filled(block.values, context)
+        except KeyError:
+            continue
+    return None
 
 
 def _given(found: "re.Match[str]", given: Mapping[str, Any]) -> Any:

@@ -1,107 +1,196 @@
-"""Which sentences the overview says, worst first."""
+"""What needs attention: alerts first, plain facts beside them, nothing twice, the worst first."""
 
-import itertools
+import random
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from console.pages.attention import attention
-from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag
-from controlplane.analytics.selectors import expiry_dict, lag_dict
+from console.pages.attention import (
+    HARM,
+    RULES_OLD,
+    Next,
+    about,
+    attention,
+    order,
+    rewound_of,
+    with_next,
+)
+from controlplane.alerts.rules import BY_ID, RULES, Severity
 
 AS_OF = "2026-01-02T00:00:00Z"
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def cluster(*alive, phase="RUNNING", reasons=()):
-    brokers = [{"id": at, "alive": up} for at, up in enumerate(alive, 1)]
-    rows = [{"code": code, "text": text} for code, text in reasons]
+def alert(rule="broker-down", severity="warning", **more):
+    return {
+        "id": f"al_{rule}",
+        "rule": rule,
+        "runbook": BY_ID[rule].runbook,
+        "cluster_id": "cl_1",
+        "cluster": "main",
+        "subject": "",
+        "state": "firing",
+        "severity": severity,
+        "summary": f"main: {rule}.",
+        "values": {},
+        "members": [],
+        "member_count": 0,
+        "unit": "",
+        "consequences": [],
+        "unknown": False,
+        "silenced_by": None,
+        "started_at": AS_OF,
+        **more,
+    }
+
+
+def cluster(*reasons, phase="RUNNING", **more):
+    rows = [{"code": code, "text": f"{code}."} for code in reasons]
     health = {"status": "degraded" if rows else "healthy", "reasons": rows, "as_of": AS_OF}
-    return {"id": "cl_1", "name": "main", "phase": phase, "brokers": brokers, "health": health}
+    return {"id": "cl_1", "name": "main", "phase": phase, "health": health, **more}
 
 
-def gold(*rows):
-    return {"as_of": AS_OF, "run_id": "run_1", "data": list(rows)}
+def rows(alerts=(), clusters=(), rewound=(), *, asked_at=NOW):
+    return attention(alerts, clusters, rewound, asked_at=asked_at, now=NOW)
 
 
-def point(group, status, topic="t", records=1234):
-    row = GoldGroupLag(group=group, topic=topic, status=status, lag_records=records, sampled_ms=0)
-    return lag_dict(row)
+def keys(*arguments, **more):
+    return [row["key"] for row in rows(*arguments, **more)]
 
 
-def said(*arguments):
-    return [(row["severity"], row["text"]) for row in attention(*arguments)]
+# -- the order of harm ------------------------------------------------------------------------
+def test_every_rule_has_its_place_in_the_order_of_harm():
+    assert sorted(HARM) == sorted(rule.id for rule in RULES)
 
 
+def test_the_most_harmful_is_first_whatever_comes_first():
+    expected = [
+        alert("group-losing-data", "critical"),
+        alert("partitions-offline", "critical", started_at="2026-01-01T00:00:00Z"),
+        alert("partitions-offline", "critical", id="al_later"),
+        alert("cluster-away", "critical", state="acknowledged"),
+        alert("broker-down"),
+        alert("spark-late"),
+        alert("objective-burning", "info"),
+        alert("disk-filling", "critical", silenced_by="si_1"),
+    ]
+    for seed in range(20):
+        shuffled = random.Random(seed).sample(expected, len(expected))
+        assert keys(shuffled) == [each["id"] for each in expected]
+
+
+def test_severity_counts_more_than_what_a_rule_watches():
+    worse = alert("quota-hit", "critical")
+    assert keys([alert("group-losing-data"), worse]) == ["al_quota-hit", "al_group-losing-data"]
+
+
+@pytest.mark.parametrize("severity", Severity)
+def test_what_has_no_time_is_behind_what_has_one(severity):
+    (first,) = rows([alert(severity=str(severity))])
+    assert order(first) < order({**first, "since": None})
+
+
+# -- said once --------------------------------------------------------------------------------
 def test_a_healthy_cluster_needs_nothing():
-    assert said(cluster(True, True), gold(point("g", "CAUGHT_UP")), gold()) == []
+    assert rows([], [cluster()]) == []
 
 
-def test_what_is_wrong_with_a_cluster_is_said_once():
-    found = cluster(
-        True,
-        False,
-        phase="DEGRADED",
-        reasons=[
-            ("brokers-missing", "Broker 2 not in the cluster."),
-            ("under-replicated", "3 partitions lack replicas in sync."),
-            ("offline-partitions", "1 partition has no leader."),
-        ],
-    )
-    assert said(found, gold(), gold()) == [
-        ("danger", "Broker 2 not serving."),
-        ("danger", "1 partition has no leader."),
-        ("warning", "3 partitions lack replicas in sync."),
+def test_what_has_just_been_seen_stands_there_before_it_fires():
+    found = rows([], [cluster("under-replicated", "offline-partitions")])
+    assert [(row["rule"], row["severity"], row["state"]) for row in found] == [
+        ("partitions-offline", "critical", "seen"),
+        ("partitions-under-replicated", "warning", "seen"),
     ]
-    assert said({**found, "phase": "DELETING", "brokers": []}, gold(), gold()) == []
-
-
-def test_worst_first_and_one_line_for_a_group():
-    lag = gold(point("g", "FALLING_BEHIND"), point("g", "STOPPED", topic="u", records=9))
-    assert said(cluster(True, False), lag, gold()) == [
-        ("danger", "Broker 2 not serving."),
-        ("danger", "Group g has stopped: nobody consumes and 9 records wait."),
-    ]
-
-
-def test_brokers_that_are_still_coming_are_no_alarm():
-    assert said(cluster(False, False, phase="CREATING"), gold(), gold()) == []
-
-
-def expiring(status, oldest_s, loss_s):
-    row = GoldGroupExpiry(
-        group="g", status=status, oldest_unread_expires_in_s=oldest_s, first_loss_in_s=loss_s
-    )
-    return attention(cluster(True), gold(), gold({"topic": "t", "groups": [expiry_dict(row)]}))
-
-
-def test_the_first_loss_is_said_not_the_age_of_today_s_oldest_record():
-    (row,) = expiring("AT_RISK", 1800.0, 3600.0)
-    assert row["text"] == "Group g at its present pace loses unread records of t in 60 min."
-    assert (row["severity"], row["topic"], row["as_of"]) == ("danger", "t", AS_OF)
-
-
-def test_without_a_forecast_no_loss_is_foretold():
-    (row,) = expiring("AT_RISK", 1800.0, None)
-    assert row["text"] == "Group g has unread records of t; the oldest expires in 30 min."
-    assert row["severity"] == "warning"
-
-
-def test_a_loss_that_is_far_off_needs_no_eye():
-    assert expiring("WATCH", 82_800.0, 118_000.0) == []
-
-
-def test_a_group_may_be_called_anything():
-    assert "{records}" in said(cluster(True), gold(point("{records}", "STALLED")), gold())[0][1]
+    assert found[0]["text"] == "main: offline-partitions."
+    assert (found[0]["runbook"], found[0]["as_of"]) == ("partitions-unavailable", AS_OF)
 
 
 @pytest.mark.parametrize(
-    "statuses", list(itertools.permutations(["REWOUND", "STALLED", "STOPPED"]))
+    "said",
+    [
+        alert("partitions-offline", "critical"),
+        alert("broker-down", consequences=[{"rule": "partitions-offline", "count": 200}]),
+        alert("cluster-away", "critical"),
+    ],
+    ids=["itself", "explained", "away"],
 )
-def test_the_worst_topic_speaks_whatever_comes_first(statuses):
-    rows = [point("g", status, topic=status, records=9) for status in statuses]
-    ((_, text),) = said(cluster(True), gold(*rows), gold())
-    assert text == "Group g has stopped: nobody consumes and 9 records wait."
+def test_what_an_alert_says_or_explains_is_not_said_again(said):
+    assert keys([said], [cluster("offline-partitions")]) == [said["id"]]
 
 
-def test_a_status_that_this_version_does_not_know_is_left_out():
-    assert said(cluster(True), gold(point("g", "BORED")), gold()) == []
-    assert expiring("BORED", None, None) == []
+def test_an_alert_of_another_cluster_explains_nothing_here():
+    other = alert("partitions-offline", "critical", cluster_id="cl_2")
+    assert len(keys([other], [cluster("offline-partitions")])) == 2
+
+
+def test_a_cluster_that_is_made_or_deleted_is_no_alarm_and_one_that_failed_is():
+    for phase in ("CREATING", "DELETING"):
+        assert rows([], [cluster("brokers-missing", phase=phase)]) == []
+    (row,) = rows([], [cluster("brokers-missing", phase="FAILED")])
+    assert (row["text"], row["rule"]) == ("main: the cluster did not come up.", None)
+
+
+def test_reasons_that_are_no_trouble_are_left_out():
+    assert rows([], [cluster("topics-unknown", "brokers-unwanted", "out-of-date")]) == []
+
+
+def point(group, status, topic="t"):
+    return {"group": group, "topic": topic, "status": status}
+
+
+def test_a_group_that_went_back_is_said_once_and_not_beside_its_alert():
+    lag = {"as_of": AS_OF, "data": [point("g", "REWOUND"), point("g", "REWOUND", "u")]}
+    lag["data"] += [point("h", "REWOUND"), point("k", "STOPPED")]
+    went = rewound_of(cluster(), lag)
+    stopped = alert("group-stopped", subject="group/h")
+    assert keys([stopped], [], went) == ["al_group-stopped", "cl_1/rewound/g"]
+
+
+# -- nobody judges ----------------------------------------------------------------------------
+def test_that_rules_are_not_asked_is_said_first():
+    old = NOW - RULES_OLD - timedelta(minutes=3)
+    found = rows([alert("group-losing-data", "critical")], asked_at=old)
+    assert [row["key"] for row in found] == ["rules", "al_group-losing-data"]
+    assert "last asked 5 min ago" in found[0]["text"]
+    assert "not been asked yet" in rows(asked_at=None)[0]["text"]
+
+
+def test_rules_that_were_asked_lately_are_nothing_to_say():
+    assert rows(asked_at=NOW - RULES_OLD + timedelta(seconds=1)) == []
+
+
+# -- what it is about, and what comes next ----------------------------------------------------
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"subject": "group/a/b"}, ("a/b", None, None, None)),
+        ({"subject": "topic/t", "values": {"group": "g"}}, ("g", "t", None, None)),
+        ({"subject": "operation/op_1"}, (None, None, "op_1", None)),
+        ({"values": {"group": None, "topic": 3}}, (None, None, None, None)),
+        ({"unit": "brokers", "members": ["2"], "member_count": 1}, (None, None, None, 2)),
+        ({"unit": "brokers", "members": ["2", "3"], "member_count": 2}, (None,) * 4),
+        ({"unit": "brokers", "members": ["broker 2"], "member_count": 1}, (None,) * 4),
+        ({"unit": "topics", "members": ["2"], "member_count": 1}, (None,) * 4),
+    ],
+)
+def test_what_an_alert_is_about_is_read_from_it_alone(more, expected):
+    found = about(alert(**more))
+    names = ("group", "topic", "operation_id", "broker")
+    assert tuple(found[name] for name in names) == expected
+
+
+def test_each_row_has_its_next_step_or_none():
+    step = Next(title="Restart", kind="broker.restart", cluster_id="cl_1", inputs={"broker": 2})
+    found = with_next(
+        rows([alert("broker-down"), alert("spark-late")]),
+        lambda row: step if row["rule"] == "broker-down" else None,
+    )
+    assert [row["next"] for row in found] == [
+        {
+            "title": "Restart",
+            "kind": "broker.restart",
+            "cluster_id": "cl_1",
+            "inputs": {"broker": 2},
+        },
+        None,
+    ]

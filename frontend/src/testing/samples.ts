@@ -1,6 +1,7 @@
 /** One of everything that the server answers, each with the fields that a test cares about put over it. */
 import type {
   AnalyticsRun,
+  Attention,
   AuditEvent,
   Broker,
   Cluster,
@@ -80,6 +81,26 @@ export const cluster = over<Cluster>({
   unknown_because: null,
   zookeeper_path: "/c1",
   ...MADE,
+});
+export const attention = over<Attention>({
+  key: "al_1",
+  severity: "critical",
+  text: "orders: group readers loses unread records of sales.",
+  state: "firing",
+  silenced: false,
+  unknown: false,
+  rule: "group-losing-data",
+  runbook: "group-losing-data",
+  alert_id: "al_1",
+  cluster_id: "c1",
+  cluster_name: "orders",
+  group: "readers",
+  topic: "sales",
+  operation_id: null,
+  broker: null,
+  since: AT,
+  as_of: null,
+  next: null,
 });
 export const timelineEvent = over<TimelineEvent>({
   id: "ev_1",

@@ -19,6 +19,7 @@ const move = {
 const moving = (...rows: object[]) => ({ total: rows.length, rows, unknown: [] });
 const base = {
   cluster: ok(cluster()),
+  attention: ok([]),
   summary: ok(summary),
   loads: ok([load]),
   reassignments: ok(moving()),

@@ -5,13 +5,13 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
-import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
 import { Copy } from "@/components/copy";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { EventList } from "@/components/event-list";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
+import { Notice } from "@/components/notice";
 import { OperationList } from "@/components/operation-list";
 import { BytesMoved } from "@/components/move-progress";
 import { PageHeader } from "@/components/page-header";
@@ -28,6 +28,7 @@ import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { ActiveReassignments, Broker, BrokerLoad, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
+import { AttentionList } from "./attention-list";
 import { ConnectCard } from "./connect-card";
 
 type Row = Broker & Partial<Omit<BrokerLoad, "id">>;
@@ -234,6 +235,7 @@ export function ClusterPage() {
   const { data: session } = useSession();
   const parts = query.data?.parts;
   const cluster = parts?.cluster.data;
+  const attention = parts?.attention.data ?? [];
   const known = useCluster(clusterId);
   const { range } = useSearch({ from: "/app/clusters/$clusterId" });
   const navigate = useNavigate({ from: "/clusters/$clusterId" });
@@ -259,7 +261,10 @@ export function ClusterPage() {
         }
       />
       <div className="ps-stack">
-        <AlertsHere clusterId={clusterId} />
+        {parts?.attention.status === "unavailable" && (
+          <Notice tone="warn">What needs attention here could not be read: {parts.attention.reason}</Notice>
+        )}
+        {attention.length > 0 && <AttentionList items={attention} clusterId={clusterId} />}
         {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
         <Card title="Brokers">
           <PartView query={query} name="cluster">

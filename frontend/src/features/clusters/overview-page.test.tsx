@@ -1,19 +1,10 @@
-import { screen } from "@testing-library/react";
+import { screen, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { broker, cluster, host, operation, session } from "@/testing/samples";
+import { attention, broker, cluster, host, operation, session } from "@/testing/samples";
 import { ok, unavailable } from "@/testing/server";
 
-const alarm = {
-  cluster_id: "c1",
-  cluster_name: "orders",
-  severity: "danger",
-  text: "Group readers has stopped.",
-  group: "readers",
-  topic: "sales",
-  as_of: "2026-11-21T10:00:00Z",
-};
 const base = { clusters: ok([cluster()]), attention: ok([]), operations: ok([operation()]), hosts: ok([host()]) };
 const open = (parts: object = {}, more = {}) =>
   openPage("/", { "GET /console/api/pages/overview": { parts: { ...base, ...parts } }, ...more });
@@ -50,12 +41,12 @@ describe("the overview", () => {
 
   it("says what needs attention, with the way there", async () => {
     await open({
-      attention: ok([alarm, { ...alarm, severity: "warning", text: "Broker 2 not serving.", group: null }]),
+      attention: ok([attention(), attention({ key: "2", severity: "warning", text: "Broker 2 not serving." })]),
     });
     await rowsOf("Clusters");
-    expect(screen.getByRole("alert").textContent).toContain("orders Group readers has stopped.");
-    expect(screen.getByRole("link", { name: "Open group" }).getAttribute("href")).toBe("/clusters/c1/groups/readers");
-    expect(screen.getByRole("link", { name: "Open cluster" }).getAttribute("href")).toBe("/clusters/c1");
+    const list = within(screen.getByRole("list", { name: "Needs attention" }));
+    expect(list.getByRole("link", { name: attention().text }).getAttribute("href")).toBe("/alerts/al_1");
+    expect(list.getByText("Broker 2 not serving.")).toBeTruthy();
     expect(figure("Needs attention")).toBe("2see below");
   });
 

@@ -6,7 +6,6 @@ import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
-import { Notice } from "@/components/notice";
 import { OperationList } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { RelTime } from "@/components/rel-time";
@@ -15,8 +14,9 @@ import { PhaseStatus, Status } from "@/components/status";
 import { plural } from "@/lib/format";
 import { TERMINAL } from "@/lib/operations";
 import { useSession } from "@/lib/session";
-import type { Attention, Cluster, Host } from "@/lib/types";
+import type { Cluster, Host } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { AttentionList } from "./attention-list";
 
 const column = createColumnHelper<Cluster>();
 const columns = [
@@ -54,36 +54,6 @@ const columns = [
     cell: (cell) => <RelTime at={cell.getValue()} />,
   }),
 ];
-
-function AttentionList({ items }: { items: Attention[] }) {
-  return (
-    <div style={{ display: "grid", gap: 6 }}>
-      {items.map((item, index) => (
-        <Notice
-          key={index}
-          tone={item.severity === "danger" ? "bad" : "warn"}
-          action={
-            item.group ? (
-              <Link
-                to="/clusters/$clusterId/groups/$group"
-                params={{ clusterId: item.cluster_id, group: item.group }}
-                className="ps-link"
-              >
-                Open group
-              </Link>
-            ) : (
-              <Link to="/clusters/$clusterId" params={{ clusterId: item.cluster_id }} className="ps-link">
-                Open cluster
-              </Link>
-            )
-          }
-        >
-          <strong>{item.cluster_name}</strong> {item.text} {item.as_of && <RelTime at={item.as_of} />}
-        </Notice>
-      ))}
-    </div>
-  );
-}
 
 function Hosts({ hosts }: { hosts: Host[] }) {
   if (hosts.length === 0)
@@ -166,7 +136,11 @@ export function OverviewPage() {
               {
                 label: "Needs attention",
                 value: parts?.attention.status === "unavailable" ? "–" : attention.length,
-                tone: attention.length ? "warn" : undefined,
+                tone: attention.some((item) => item.severity === "critical")
+                  ? "bad"
+                  : attention.length
+                    ? "warn"
+                    : undefined,
                 note:
                   parts?.attention.status === "unavailable"
                     ? "not known right now"

@@ -1,0 +1,88 @@
+"""The part of pages that says what needs attention, and the plan that may be next."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from console.pages.attention import SHOWN, Next, NextOf, Row, attention, rewound_of, with_next
+from console.parts import Part
+from controlplane.alerts.selectors import alert_dict, last_asked_at, open_alerts
+from controlplane.analytics import selectors as analytics
+from controlplane.clusters.models import MANAGED
+from controlplane.clusters.selectors import cluster_get, cluster_list
+from controlplane.common.grants import Area, Scope
+from controlplane.operations.scopes import may_plan
+from controlplane.runbooks.catalogue import catalogue
+from controlplane.runbooks.document import first_act
+from controlplane.tenants.models import Tenant
+
+ALERTS_READ = 200
+"""Open alerts of one page, the newest; more than are shown, so that the most harmful are."""
+MANAGED_ONLY = frozenset({"broker.restart"})
+"""What nobody but the service that runs the brokers can do."""
+
+
+def attention_part(tenant: Tenant, scope: Scope, cluster_id: str | None = None) -> Part:
+    """Of the tenant, or of one cluster, whose page has checked that it is covered."""
+    return Part(lambda: _rows(tenant, scope, cluster_id), remote=True)
+
+
+def _rows(tenant: Tenant, scope: Scope, cluster_id: str | None) -> list[Row]:
+    clusters = (
+        cluster_list(tenant, scope)
+        if cluster_id is None
+        else [cluster_get(tenant, scope, cluster_id)]
+    )
+    rewound = [
+        row
+        for cluster in clusters
+        for row in rewound_of(
+            cluster, analytics.lag_series(tenant, scope, cluster["id"], latest=True)
+        )
+    ]
+    rows = attention(
+        [alert_dict(row) for row in open_alerts(tenant, scope, cluster_id, ALERTS_READ)],
+        clusters,
+        rewound,
+        asked_at=last_asked_at(),
+        now=timezone.now(),
+    )
+    return with_next(rows[:SHOWN], _next_of(scope, clusters))
+
+
+def _next_of(scope: Scope, clusters: list[dict[str, Any]]) -> NextOf:
+    """The first act of the row's runbook that it fills in and that the person may plan."""
+    managed = {each["id"] for each in clusters if each["kind"] == MANAGED}
+    books = catalogue()
+
+    def next_of(row: Row) -> Next | None:
+        book = books.get(row["runbook"] or "")
+        if book is None or row["silenced"]:
+            return None
+        found = first_act(book.acts, _context(row))
+        if found is None:
+            return None
+        block, values = found
+        if block.name in MANAGED_ONLY and row["cluster_id"] not in managed:
+            return None
+        names = {Area.TOPIC: row["topic"] or "", Area.GROUP: row["group"] or ""}
+        if not may_plan(scope, block.name, row["cluster_name"] or "", names):
+            return None
+        inputs = {name: value for name, value in values.items() if name != "cluster"}
+        return Next(
+            title=block.title, kind=block.name, cluster_id=values.get("cluster"), inputs=inputs
+        )
+
+    return next_of
+
+
+def _context(row: Row) -> Row:
+    """What is known, by the names of a runbook's blanks."""
+    return {
+        "cluster": row["cluster_id"],
+        "group": row["group"],
+        "topic": row["topic"],
+        "broker": row["broker"],
+        "operation": row["operation_id"],
+        "alert": row["alert_id"],
+    }

@@ -1,0 +1,171 @@
+import { Button } from "@mantine/core";
+import { IconFileDescription } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { AlertState, SeverityMark } from "@/components/alert-marks";
+import { Breakable } from "@/components/breakable";
+import { Card } from "@/components/card";
+import { PlanFlow } from "@/components/plan-flow";
+import { RelTime } from "@/components/rel-time";
+import { plural } from "@/lib/format";
+import type { Attention, PlanRequest } from "@/lib/types";
+
+/** How many are shown before somebody asks for the rest. */
+const SHOWN = 8;
+
+interface AttentionListProps {
+  items: Attention[];
+  /** Only of this cluster: its name is not said again. */
+  clusterId?: string;
+}
+
+/** What is wrong, the most harmful first, each with its age, its runbook and the plan that may be next. */
+export function AttentionList({ items, clusterId }: AttentionListProps) {
+  const [all, setAll] = useState(false);
+  const [planned, setPlanned] = useState<Attention | null>(null);
+  const rest = items.length - SHOWN;
+  return (
+    <Card
+      title={`Needs attention: ${items.length}`}
+      aside={
+        <Link to="/alerts" search={{ cluster: clusterId }} className="ps-link" style={{ fontSize: "0.8125rem" }}>
+          All alerts
+        </Link>
+      }
+    >
+      <ul className="ps-alerts" aria-label="Needs attention">
+        {(all ? items : items.slice(0, SHOWN)).map((item) => (
+          <li key={item.key}>
+            <SeverityMark severity={item.severity} />
+            <Line item={item} onPlan={() => setPlanned(item)} />
+            <Age item={item} />
+          </li>
+        ))}
+      </ul>
+      {rest > 0 && (
+        <div className="ps-toolbar-foot">
+          <Button variant="subtle" size="compact-sm" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? "Show the most harmful alone" : `Show ${plural(rest, "more", "more")}`}
+          </Button>
+        </div>
+      )}
+      <PlanFlow
+        request={planned && planOf(planned)}
+        title={planned?.next?.title ?? ""}
+        onClose={() => setPlanned(null)}
+      />
+    </Card>
+  );
+}
+
+/** The plan that the server offers, as it takes it. */
+function planOf({ next }: Attention): PlanRequest | null {
+  if (next === null) return null;
+  const { kind, cluster_id, inputs } = next;
+  return { kind, cluster_id, inputs } as PlanRequest;
+}
+
+function Line({ item, onPlan }: { item: Attention; onPlan: () => void }) {
+  return (
+    <span style={{ minWidth: 0, overflowWrap: "anywhere" }}>
+      {item.alert_id !== null ? (
+        <Link to="/alerts/$alertId" params={{ alertId: item.alert_id }} className="ps-link">
+          {item.text}
+        </Link>
+      ) : (
+        item.text
+      )}
+      <span className="ps-attention-ways">
+        <Subject item={item} />
+        {item.runbook !== null && (
+          <Link
+            to="/runbooks/$runbookId"
+            params={{ runbookId: item.runbook }}
+            search={runbookAbout(item)}
+            className="ps-link"
+          >
+            Follow the runbook
+          </Link>
+        )}
+        {item.next && (
+          <Button
+            variant="default"
+            size="compact-xs"
+            leftSection={<IconFileDescription size={13} aria-hidden />}
+            title="Shows the plan; nothing is done before you confirm it"
+            onClick={onPlan}
+          >
+            Plan: {item.next.title}
+          </Button>
+        )}
+      </span>
+    </span>
+  );
+}
+
+/** What a run of the runbook is about: the alert says it, else the row itself. */
+const runbookAbout = (item: Attention) => ({
+  alert: item.alert_id ?? undefined,
+  ...(item.alert_id === null ? { cluster: item.cluster_id ?? undefined, group: item.group ?? undefined } : {}),
+});
+
+function Subject({
+  item: { cluster_id: clusterId, cluster_name, group, topic, operation_id: operationId },
+}: {
+  item: Attention;
+}) {
+  if (operationId !== null) {
+    return (
+      <Link to="/operations/$operationId" params={{ operationId }} className="ps-link">
+        Open operation
+      </Link>
+    );
+  }
+  if (clusterId === null) return null;
+  if (group !== null) {
+    return (
+      <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group }} className="ps-link">
+        Group <Breakable text={group} />
+      </Link>
+    );
+  }
+  if (topic !== null) {
+    return (
+      <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link">
+        Topic <Breakable text={topic} />
+      </Link>
+    );
+  }
+  return (
+    <Link to="/clusters/$clusterId" params={{ clusterId }} className="ps-link">
+      Cluster <Breakable text={cluster_name ?? clusterId} />
+    </Link>
+  );
+}
+
+/** Since when it holds, and where it stands. */
+function Age({ item }: { item: Attention }) {
+  const at = item.since ?? item.as_of;
+  return (
+    <span className="ps-alerts-end">
+      {item.state === "seen" ? (
+        item.rule !== null && <span className="ps-tag">just seen</span>
+      ) : (
+        <AlertState
+          alert={{
+            state: item.state,
+            unknown: item.unknown,
+            clearing: false,
+            silenced_by: item.silenced ? "silence" : null,
+          }}
+        />
+      )}{" "}
+      {at !== null && (
+        <span className="ps-muted">
+          {item.since === null ? "seen " : "since "}
+          <RelTime at={at} />
+        </span>
+      )}
+    </span>
+  );
+}

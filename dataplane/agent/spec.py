@@ -12,9 +12,8 @@ from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from dataplane.agent.states import End
-
     from dataplane.agent.incarnation import Incarnation
+    from dataplane.agent.states import End
 
 ROOT = "/penstock/hosts"
 CLUSTERS = "/penstock/clusters"

@@ -1,7 +1,8 @@
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { openPage } from "@/testing/app";
-import { group, lagPoint, listed } from "@/testing/samples";
+import { listed } from "@/testing/samples";
+import { group, lagPoint } from "@/testing/samples-groups";
 import { alert } from "@/testing/samples-alerts";
 import { ok, Refusal, unavailable } from "@/testing/server";
 

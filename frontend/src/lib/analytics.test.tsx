@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
-import { lagPoint } from "@/testing/samples";
+import { lagPoint } from "@/testing/samples-groups";
 import { serve } from "@/testing/server";
 import { useLag } from "./analytics";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LAG_STATUSES, RISKS } from "@/generated/constants";
-import { expiry, lagPoint as point } from "@/testing/samples";
+import { expiry } from "@/testing/samples";
+import { lagPoint as point } from "@/testing/samples-groups";
 import {
   endangered,
   furthestBehind,

@@ -2,7 +2,8 @@ import { screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { collector, expiry, lagPoint, retention, run, session } from "@/testing/samples";
+import { collector, expiry, retention, run, session } from "@/testing/samples";
+import { lagPoint } from "@/testing/samples-groups";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
 const AT = "2026-11-21T10:00:00Z";

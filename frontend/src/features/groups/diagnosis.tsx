@@ -1,7 +1,7 @@
 import { AsOf } from "@/components/as-of";
 import { Notice } from "@/components/notice";
 import { LagStatus } from "@/components/status";
-import { LAG_SEVERITY, LAG_STATUSES, RISK_SEVERITY, type Severity } from "@/generated/constants";
+import { LAG_SEVERITY, RISK_SEVERITY, type Severity } from "@/generated/constants";
 import type { GroupRow } from "@/lib/types";
 
 export type Diagnosis = GroupRow["diagnosis"];

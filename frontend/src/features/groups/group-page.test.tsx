@@ -2,17 +2,8 @@ import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import {
-  collector,
-  diagnosis,
-  expiry,
-  group,
-  groupOffset,
-  lagPoint,
-  plan,
-  retention,
-  session,
-} from "@/testing/samples";
+import { collector, expiry, plan, retention, session } from "@/testing/samples";
+import { diagnosis, group, groupOffset, lagPoint } from "@/testing/samples-groups";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups/readers";

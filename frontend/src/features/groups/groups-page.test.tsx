@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { diagnosis, groupCounts, groupRow, lagPoint } from "@/testing/samples";
+import { diagnosis, groupCounts, groupRow, lagPoint } from "@/testing/samples-groups";
 import { ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups";

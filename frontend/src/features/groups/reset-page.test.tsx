@@ -2,7 +2,8 @@ import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { collector, group, groupOffset, operation, plan } from "@/testing/samples";
+import { collector, operation, plan } from "@/testing/samples";
+import { group, groupOffset } from "@/testing/samples-groups";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups/readers/reset";

@@ -505,6 +505,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/analytics/pace/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was produced and consumed on a group's topics, and when retention takes it */
+        get: operations["analytics_pace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/analytics/retention": {
         parameters: {
             query?: never;
@@ -777,6 +794,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/quotas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Quotas of users and client ids, as each broker keeps them */
+        get: operations["client_quota_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/reassignments": {
         parameters: {
             query?: never;
@@ -837,6 +871,40 @@ export interface paths {
         };
         /** One topic */
         get: operations["topic_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/config-history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who changed which setting of a topic, when, from what to what */
+        get: operations["topic_config_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Messages of a topic, by offset, time and partition, filtered */
+        get: operations["message_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -925,6 +993,41 @@ export interface paths {
         /** Send a dead delivery again */
         post: operations["delivery_resend"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deployments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark a deployment on the timeline, of the tenant, a cluster, a topic or a group */
+        post: operations["deployment_mark"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deployments/{event_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One deployment that was marked */
+        get: operations["deployment_get"];
+        put?: never;
+        post?: never;
+        /** Take a mark back; the record of actions keeps it */
+        delete: operations["deployment_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1685,6 +1788,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened: brokers, partitions, topics, operations, alerts, deployments */
+        get: operations["timeline_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/invitation": {
         parameters: {
             query?: never;
@@ -1779,6 +1899,23 @@ export interface paths {
         };
         /** Lag and retention */
         get: operations["console_page_analytics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/pages/broker/{cluster_id}/{broker_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One broker */
+        get: operations["console_page_broker"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1889,6 +2026,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/pages/placement/{cluster_id}/{broker_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What one broker leads and holds */
+        get: operations["console_page_placement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/pages/reassign/{cluster_id}": {
         parameters: {
             query?: never;
@@ -1951,6 +2105,23 @@ export interface paths {
         put?: never;
         /** Change one's password; one's other sessions end */
         post: operations["console_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What has a name like this */
+        get: operations["console_search"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2520,14 +2691,31 @@ export interface components {
         /** @enum {string} */
         AreaEnum: "user" | "acl";
         Attention: {
+            alert_id: string | null;
             /** Format: date-time */
             as_of: string | null;
-            cluster_id: string;
-            cluster_name: string;
+            broker: number | null;
+            /** @description null: it is the tenant's. */
+            cluster_id: string | null;
+            cluster_name: string | null;
             group: string | null;
-            severity: components["schemas"]["AttentionSeverityEnum"];
+            /** @description The same for the same trouble. */
+            key: string;
+            /** @description A plan that may be the way out, which you may make. */
+            next: components["schemas"]["Next"] | null;
+            operation_id: string | null;
+            rule: components["schemas"]["AlertRuleEnum"] | components["schemas"]["NullEnum"];
+            runbook: string | null;
+            severity: components["schemas"]["AlertSeverityEnum"];
+            silenced: boolean;
+            /** Format: date-time */
+            since: string | null;
+            /** @description Of its alert; seen: no rule has said it, or not yet. */
+            state: components["schemas"]["AttentionStateEnum"];
             text: string;
             topic: string | null;
+            /** @description It could not be asked now, and stays. */
+            unknown: boolean;
         };
         AttentionListPart: {
             /**
@@ -2541,7 +2729,7 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         /** @enum {string} */
-        AttentionSeverityEnum: "danger" | "warning";
+        AttentionStateEnum: "firing" | "acknowledged" | "seen";
         AuditEvent: {
             action: string;
             actor: string;
@@ -2655,12 +2843,53 @@ export interface components {
             restarts: number;
             since_ms: number | null;
         };
+        BrokerDetail: {
+            alive: boolean | null;
+            cluster_kind: components["schemas"]["ClusterKindEnum"];
+            /** @description Of its fullest volume; null where it does not say. */
+            disk_total_bytes: number | null;
+            disk_usable_bytes: number | null;
+            /** @description Where it is not as it was placed; null while the cluster was not read. Brokers of a cluster that runs elsewhere have none. */
+            drift: components["schemas"]["BrokerDrift"][] | null;
+            host: string;
+            host_id: string | null;
+            id: number;
+            is_controller: boolean | null;
+            leaders: number | null;
+            message: string;
+            observed_state: string;
+            pid: number | null;
+            port: number;
+            rack: string | null;
+            replicas: number | null;
+            restarts: number;
+            since_ms: number | null;
+            /** @description null while its log directories cannot be read. */
+            size_bytes: number | null;
+        };
+        BrokerDetailPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["BrokerDetail"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         BrokerDrift: {
             desired: string;
             /** @description live, host, port or rack. */
             field: string;
             observed: string;
             text: string;
+        };
+        BrokerEnd: {
+            at_ms: number | null;
+            exit_code: number | null;
+            log_tail: string[] | null;
+            message: string;
         };
         BrokerLoad: {
             after_bytes: number | null;
@@ -2676,6 +2905,55 @@ export interface components {
             /** @description null: it did not say, in older plans */
             before_replicas: number | null;
             id: number;
+        };
+        BrokerPlacement: {
+            follows: number;
+            leads: number;
+            offline: number;
+            out_of_sync: number;
+            /** @description Partitions that it is preferred to lead and another broker leads. */
+            preferred_elsewhere: number;
+            /** @description At most 200, those in trouble first. */
+            rows: components["schemas"]["PlacedTopic"][];
+            /** @description That have a replica there. */
+            topics: number;
+        };
+        BrokerPlacementPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["BrokerPlacement"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        BrokerProcess: {
+            /** @description Ends that nobody asked for since it was placed or restarted by plan. */
+            ends: components["schemas"]["BrokerEnd"][];
+            exit_code: number | null;
+            /** @description Why there are no lines. */
+            log_hidden: string | null;
+            /** @description The last lines, of a process that does not run; null: not for this reader. */
+            log_tail: string[] | null;
+            message: string;
+            pid: number | null;
+            reported_at_ms: number | null;
+            restarts: number;
+            since_ms: number | null;
+            state: string;
+        };
+        BrokerProcessPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["BrokerProcess"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         BrokerRestartInputs: {
             broker: number;
@@ -2828,6 +3106,28 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        ClientQuota: {
+            entity: components["schemas"]["QuotaEntity"][];
+            /** @description Of the service's own user, or of an address. */
+            managed: boolean;
+            quotas: components["schemas"]["QuotaValues"];
+            /** @description Of whom, in words. */
+            words: string;
+        };
+        ClientQuotaList: {
+            data: components["schemas"]["ClientQuota"][];
+        };
+        ClientQuotaListPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ClientQuota"][] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         Cluster: {
             bootstrap_servers: string;
             brokers: components["schemas"]["Broker"][];
@@ -2838,7 +3138,7 @@ export interface components {
             etag: string;
             health: components["schemas"]["Health"];
             id: string;
-            kind: components["schemas"]["ClusterKindEnum"];
+            kind: components["schemas"]["Kind5feEnum"];
             name: string;
             phase: components["schemas"]["ClusterPhaseEnum"];
             sasl_mechanism: string | null;
@@ -3233,6 +3533,14 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        ConfigChange: {
+            after: string | null;
+            before: string | null;
+            effective_after: string | null;
+            /** @description What held; null: unknown. */
+            effective_before: string | null;
+            key: string;
+        };
         ConfigDiff: {
             after: unknown;
             before: unknown;
@@ -3252,6 +3560,33 @@ export interface components {
             source: string;
             value: string | null;
         };
+        ConfigEntryListPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ConfigEntry"][] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        ConfigHistory: {
+            /** @description Whether there are no older ones than these. */
+            complete: boolean;
+            data: components["schemas"]["ConfigHistoryRow"][];
+        };
+        ConfigHistoryRow: {
+            actor: string;
+            /** Format: date-time */
+            at: string | null;
+            changes: components["schemas"]["ConfigChange"][];
+            kind: string;
+            operation_id: string;
+            reason: string;
+            /** @description The operation that undid it. */
+            undone_by: string | null;
+        };
         Consequence: {
             count: number;
             rule: components["schemas"]["AlertRuleEnum"];
@@ -3263,6 +3598,7 @@ export interface components {
             acls: components["schemas"]["AclListPart"];
             drift: components["schemas"]["AccessDriftPart"];
             overlaps: components["schemas"]["PasswordOverlapListPart"];
+            quotas: components["schemas"]["ClientQuotaListPart"];
             users: components["schemas"]["KafkaUserListPart"];
         };
         ConsoleAnalyticsPage: {
@@ -3274,12 +3610,24 @@ export interface components {
             retention: components["schemas"]["RetentionPart"];
             runs: components["schemas"]["AnalyticsRunListPart"];
         };
+        ConsoleBrokerPage: {
+            parts: components["schemas"]["ConsoleBrokerParts"];
+        };
+        ConsoleBrokerParts: {
+            broker: components["schemas"]["BrokerDetailPart"];
+            operations: components["schemas"]["OperationListPart"];
+            process: components["schemas"]["BrokerProcessPart"];
+            settings: components["schemas"]["ConfigEntryListPart"];
+            trouble: components["schemas"]["BrokerPlacementPart"];
+        };
         ConsoleClusterPage: {
             parts: components["schemas"]["ConsoleClusterParts"];
         };
         ConsoleClusterParts: {
+            attention: components["schemas"]["AttentionListPart"];
             client_config: components["schemas"]["ClientConfigPart"];
             cluster: components["schemas"]["ClusterPart"];
+            events: components["schemas"]["TimelineEventListPart"];
             loads: components["schemas"]["LoadListPart"];
             operations: components["schemas"]["OperationListPart"];
             reassignments: components["schemas"]["ActiveReassignmentsPart"];
@@ -3298,6 +3646,7 @@ export interface components {
             parts: components["schemas"]["ConsoleGroupsParts"];
         };
         ConsoleGroupsParts: {
+            counts: components["schemas"]["GroupCountsPart"];
             groups: components["schemas"]["GroupRowListPart"];
             lag: components["schemas"]["LagPart"];
         };
@@ -3323,19 +3672,26 @@ export interface components {
             hosts: components["schemas"]["HostListPart"];
             operations: components["schemas"]["OperationListPart"];
         };
+        ConsolePlacementPage: {
+            parts: components["schemas"]["ConsolePlacementParts"];
+        };
+        ConsolePlacementParts: {
+            partitions: components["schemas"]["BrokerPlacementPart"];
+        };
         ConsoleReassignPage: {
             parts: components["schemas"]["ConsoleReassignParts"];
         };
         ConsoleReassignParts: {
             cluster: components["schemas"]["ClusterPart"];
+            counts: components["schemas"]["TopicCountsPart"];
             loads: components["schemas"]["LoadListPart"];
             reassignments: components["schemas"]["ActiveReassignmentsPart"];
-            topics: components["schemas"]["TopicRowListPart"];
         };
         ConsoleTopicPage: {
             parts: components["schemas"]["ConsoleTopicParts"];
         };
         ConsoleTopicParts: {
+            messages: components["schemas"]["MessageRightsPart"];
             retention: components["schemas"]["RetentionPart"];
             topic: components["schemas"]["TopicPart"];
         };
@@ -3343,6 +3699,7 @@ export interface components {
             parts: components["schemas"]["ConsoleTopicsParts"];
         };
         ConsoleTopicsParts: {
+            counts: components["schemas"]["TopicCountsPart"];
             topics: components["schemas"]["TopicRowListPart"];
         };
         Delivery: {
@@ -3409,6 +3766,19 @@ export interface components {
             invitations_revoked: number;
             /** @description Keys that the member made. They may do nothing any more until an owner rotates them, who is their maker from then on. */
             keys_made: string[];
+        };
+        DeploymentInputRequest: {
+            /**
+             * Format: date-time
+             * @description Within the last 24 hours; now by default.
+             */
+            at?: string | null;
+            /** @description null: the tenant. */
+            cluster_id?: string | null;
+            group?: string | null;
+            /** @description What was deployed. */
+            text: string;
+            topic?: string | null;
         };
         Destination: {
             /** @description Empty: any. */
@@ -3596,6 +3966,8 @@ export interface components {
         };
         /** @enum {string} */
         EffectEnum: "reread" | "skip" | "first" | "removed" | "none" | "unknown";
+        /** @enum {string} */
+        EndedByEnum: "limit" | "end" | "records" | "bytes" | "seconds";
         Extent: {
             /** @description What is known of it. */
             at_least: number;
@@ -3608,6 +3980,16 @@ export interface components {
             /** @description null: not known */
             value: number | null;
         };
+        Found: {
+            cluster_id: string | null;
+            cluster_name: string | null;
+            /** @description Of a topic, group or user its name. */
+            id: string;
+            kind: components["schemas"]["Kind264Enum"];
+            /** @description What it is about: an operation's state, a runbook's alerts. */
+            note: string;
+            title: string;
+        };
         Gap: {
             brokers: number[];
             reason: string;
@@ -3616,7 +3998,7 @@ export interface components {
             clusters: components["schemas"]["Pattern"];
             names: components["schemas"]["Pattern"];
             over: components["schemas"]["OverEnum"];
-            role: components["schemas"]["Role060Enum"];
+            role: components["schemas"]["GrantRoleEnum"];
         };
         GrantInputRequest: {
             clusters?: components["schemas"]["PatternInputRequest"];
@@ -3626,8 +4008,10 @@ export interface components {
              * @default cluster
              */
             over?: components["schemas"]["OverEnum"];
-            role: components["schemas"]["Role060Enum"];
+            role: components["schemas"]["GrantRoleEnum"];
         };
+        /** @enum {string} */
+        GrantRoleEnum: "operator" | "viewer" | "message-reader" | "message-writer";
         Group: {
             /**
              * Format: date-time
@@ -3652,6 +4036,28 @@ export interface components {
             uncommitted_records: number | null;
             /** @description The lag and all that partitions without a commit hold; null: not known. */
             unread_at_most: number | null;
+        };
+        GroupCounts: {
+            /** @description Of all that match. */
+            largest_lag: number | null;
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+        };
+        GroupCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["GroupCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         GroupDeleteInputs: {
             group: string;
@@ -4100,6 +4506,10 @@ export interface components {
             /** @description How long the old key goes on; with 0 it ends at once. */
             overlap_s: number;
         };
+        /** @enum {string} */
+        Kind264Enum: "cluster" | "topic" | "group" | "user" | "operation" | "runbook";
+        /** @enum {string} */
+        Kind5feEnum: "managed" | "registered";
         Lag: {
             /** Format: date-time */
             as_of: string | null;
@@ -4351,10 +4761,91 @@ export interface components {
             data: components["schemas"]["Member"][];
             page: components["schemas"]["Page"];
         };
+        Message: {
+            headers: components["schemas"]["MessageHeader"][];
+            headers_left_out: number;
+            key: components["schemas"]["MessagePart"];
+            /** @description Something of it is hidden. */
+            masked: boolean;
+            offset: number;
+            partition: number;
+            /**
+             * Format: date-time
+             * @description Null where there is none, or none of a calendar.
+             */
+            timestamp: string | null;
+            timestamp_ms: number | null;
+            /** @description Of the producer's clock or of the broker's. */
+            timestamp_type: components["schemas"]["TimestampTypeEnum"];
+            value: components["schemas"]["MessagePart"];
+        };
+        /** @description The data of the events of `GET /console/events/messages/{cluster_id}/{topic}`, by their names. */
+        MessageEvents: {
+            done: components["schemas"]["ReadingDone"];
+            failed: components["schemas"]["ReadingFailed"];
+            message: components["schemas"]["Message"];
+            phase: components["schemas"]["ReadingPhase"];
+            progress: components["schemas"]["ReadingProgress"];
+        };
+        MessageHeader: {
+            /** @description As what it is shown; `null`: there is none. */
+            kind: components["schemas"]["MessageKindEnum"];
+            masked: boolean;
+            name: string;
+            /** @description Why it is not shown as it was asked for. */
+            problem: string;
+            /** @description `avro 12`: its schema and the id. */
+            schema: string;
+            /** @description Null where a mask hides it. */
+            size_bytes: number | null;
+            text: string;
+            /** @description The text goes on: ask for it with `whole`. */
+            truncated: boolean;
+        };
+        /** @enum {string} */
+        MessageKindEnum: "null" | "string" | "json" | "hex" | "integer";
+        MessagePage: {
+            data: components["schemas"]["Message"][];
+            page: components["schemas"]["Page"];
+            reading: components["schemas"]["ReadingDone"];
+        };
+        MessagePart: {
+            /** @description As what it is shown; `null`: there is none. */
+            kind: components["schemas"]["MessageKindEnum"];
+            masked: boolean;
+            /** @description Why it is not shown as it was asked for. */
+            problem: string;
+            /** @description `avro 12`: its schema and the id. */
+            schema: string;
+            /** @description Null where a mask hides it. */
+            size_bytes: number | null;
+            text: string;
+            /** @description The text goes on: ask for it with `whole`. */
+            truncated: boolean;
+        };
+        MessageRights: {
+            browse: boolean;
+            /** @description Masks hide something of them. */
+            masked: boolean;
+            produce: boolean;
+        };
+        MessageRightsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["MessageRights"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         /** @enum {string} */
         MethodEnum: "caught_up" | "exact" | "interpolated" | "out_of_history" | "no_commit";
         /** @enum {string} */
         ModeEnum: "shared" | "exclusive";
+        /** @enum {string} */
+        MoreEnum: "cluster" | "topic" | "group" | "user" | "operation" | "runbook";
         Move: {
             after: number[];
             before: number[];
@@ -4395,6 +4886,15 @@ export interface components {
         };
         /** @enum {string} */
         MoveProgressStateEnum: "waiting" | "moving" | "arrived" | "elsewhere" | "gone" | "unknown";
+        Next: {
+            cluster_id: string | null;
+            inputs: {
+                [key: string]: unknown | null;
+            };
+            /** @description Of operation; with its inputs a body of /plans. */
+            kind: string;
+            title: string;
+        };
         NullEnum: null;
         Observed: {
             /**
@@ -4589,7 +5089,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -4765,6 +5265,32 @@ export interface components {
             host: string;
             member_id: string;
         };
+        Pace: {
+            /** Format: date-time */
+            as_of: string | null;
+            data: components["schemas"]["PacePoint"][];
+            run_id: string | null;
+            /**
+             * Format: date-time
+             * @description Newer ones are due by then; later, these are old.
+             */
+            stale_after: string | null;
+        };
+        PacePoint: {
+            /** Format: double */
+            consume_records_per_s: number | null;
+            lag_records: number | null;
+            /**
+             * Format: double
+             * @description Until retention may take the first record that was unread; null also when nothing was.
+             */
+            oldest_unread_expires_in_s: number | null;
+            /** Format: double */
+            produce_records_per_s: number | null;
+            topic: string;
+            /** Format: date-time */
+            ts: string;
+        };
         Page: {
             has_more: boolean;
             next: string | null;
@@ -4852,8 +5378,18 @@ export interface components {
         PatternTypeEnum: "LITERAL" | "PREFIXED";
         /** @enum {string} */
         PermissionEnum: "ALLOW" | "DENY";
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        PlacedTopic: {
+            follows: number;
+            leads: number;
+            /** @description Without any leader. */
+            offline: number;
+            out_of_sync: number;
+            /** @description Of the partitions that it leads; null: not known. */
+            size_bytes: number | null;
+            topic: string;
+        };
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -4910,8 +5446,139 @@ export interface components {
             total: number;
             unit: string;
         };
+        QuotaDiff: {
+            after: components["schemas"]["QuotaValues"];
+            before: components["schemas"]["QuotaValues"];
+        };
+        QuotaEntity: {
+            /** @description Null: all that have no quota of their own. */
+            name: string | null;
+            type: components["schemas"]["QuotaEntityTypeEnum"];
+        };
+        /** @enum {string} */
+        QuotaEntityTypeEnum: "user" | "client-id" | "ip";
+        QuotaSetInputs: {
+            client_id?: string | null;
+            /** @description What each broker lets through, by Kafka's keys. */
+            quotas: components["schemas"]["QuotaValuesInputs"];
+            user?: string | null;
+        };
+        QuotaSetInputsRequest: {
+            client_id?: string | null;
+            /** @description What each broker lets through, by Kafka's keys. */
+            quotas: components["schemas"]["QuotaValuesInputsRequest"];
+            user?: string | null;
+        };
+        QuotaSetPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["QuotaDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["QuotaSetInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "quota.set";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        QuotaSetPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["QuotaSetInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "quota.set";
+        };
+        QuotaValues: {
+            /** Format: double */
+            consumer_byte_rate: number | null;
+            /** Format: double */
+            controller_mutation_rate: number | null;
+            /** Format: double */
+            producer_byte_rate: number | null;
+            /** Format: double */
+            request_percentage: number | null;
+        };
+        QuotaValuesInputs: {
+            /** Format: int64 */
+            consumer_byte_rate?: number | null;
+            /** Format: double */
+            controller_mutation_rate?: number | null;
+            /** Format: int64 */
+            producer_byte_rate?: number | null;
+            /** Format: double */
+            request_percentage?: number | null;
+        };
+        QuotaValuesInputsRequest: {
+            /** Format: int64 */
+            consumer_byte_rate?: number | null;
+            /** Format: double */
+            controller_mutation_rate?: number | null;
+            /** Format: int64 */
+            producer_byte_rate?: number | null;
+            /** Format: double */
+            request_percentage?: number | null;
+        };
         /** @enum {string} */
         RangeEnum: "1h" | "6h" | "24h" | "7d" | "30d" | "90d";
+        ReadingDone: {
+            /** @description Of keys, values and headers that were read. */
+            bytes: number;
+            /** @description Of the page after. */
+            cursor: string | null;
+            elapsed_ms: number;
+            /** @description `limit`: the page is full; `end`: there is no more; else a bound. */
+            ended_by: components["schemas"]["EndedByEnum"];
+            /** @description Records that the expression could not judge: they are not shown. */
+            filter_errors: number;
+            /** @description Of a live tail: matched, and too many to show. */
+            left_out: number;
+            matched: number;
+            /** @description Looked at. */
+            records: number;
+            /** @description Partitions that did not answer in time. */
+            silent: number[];
+            /** @description Partitions without a leader: not read. */
+            unavailable: number[];
+        };
+        ReadingFailed: {
+            code: string;
+            detail: string;
+            status: number;
+            title: string;
+        };
+        ReadingPhase: {
+            partitions: number[];
+            phase: components["schemas"]["ReadingPhasePhaseEnum"];
+            unavailable: number[];
+        };
+        /** @enum {string} */
+        ReadingPhasePhaseEnum: "connecting" | "reading";
+        ReadingProgress: {
+            /** @description Of keys, values and headers that were read. */
+            bytes: number;
+            elapsed_ms: number;
+            /** @description Records that the expression could not judge: they are not shown. */
+            filter_errors: number;
+            /** @description Of a live tail: matched, and too many to show. */
+            left_out: number;
+            matched: number;
+            /** @description Looked at. */
+            records: number;
+        };
         /** @enum {string} */
         ReasonEnum: "no-authorizer" | "super-user" | "allow-rule" | "open-without-rules" | "deny-rule" | "no-rule" | "not-granted" | "peers-only" | "settings-unknown" | "brokers-differ";
         /** @enum {string} */
@@ -4939,9 +5606,13 @@ export interface components {
             all_topics?: boolean;
             /** @default 10 */
             batch_size?: number;
+            /** @description Everything leaves this broker, and nothing else moves. */
+            drain_broker?: number | null;
             /** @description They keep what they have and get nothing; every other non-target is emptied. */
             excluded_brokers?: number[];
             moves?: components["schemas"]["MoveInputs"][];
+            /** @description How many replicas each partition of the topics gets; none moves. */
+            replication_factor?: number | null;
             target_brokers?: number[];
             /** Format: int64 */
             throttle_bytes_per_s?: number | null;
@@ -4952,9 +5623,13 @@ export interface components {
             all_topics?: boolean;
             /** @default 10 */
             batch_size?: number;
+            /** @description Everything leaves this broker, and nothing else moves. */
+            drain_broker?: number | null;
             /** @description They keep what they have and get nothing; every other non-target is emptied. */
             excluded_brokers?: number[];
             moves?: components["schemas"]["MoveInputsRequest"][];
+            /** @description How many replicas each partition of the topics gets; none moves. */
+            replication_factor?: number | null;
             target_brokers?: number[];
             /** Format: int64 */
             throttle_bytes_per_s?: number | null;
@@ -5186,8 +5861,6 @@ export interface components {
         /** @enum {string} */
         RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records" | "fills-disk";
         /** @enum {string} */
-        Role060Enum: "operator" | "viewer";
-        /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer" | "limited";
         RunCluster: {
             cluster_id: string;
@@ -5376,6 +6049,11 @@ export interface components {
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
         /** @enum {string} */
         ScopeEnum: "read" | "write" | "limited";
+        Search: {
+            /** @description Kinds of which there are more than 8. */
+            more: components["schemas"]["MoreEnum"][];
+            results: components["schemas"]["Found"][];
+        };
         Secret: {
             mechanism: string;
             password: string;
@@ -5736,6 +6414,71 @@ export interface components {
         };
         /** @enum {string} */
         ThroughputSourceEnum: "samples" | "hours" | "days";
+        TimelineEvent: {
+            after: {
+                [key: string]: unknown | null;
+            };
+            alert_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was seen, of what was observed.
+             */
+            at: string;
+            /** @description By partition or setting. */
+            before: {
+                [key: string]: unknown | null;
+            };
+            by: string | null;
+            cluster: string | null;
+            /** @description null: it is the tenant's. */
+            cluster_id: string | null;
+            /** @description Partitions, settings or events; null: more than you may see. */
+            count: number | null;
+            id: string;
+            kind: components["schemas"]["TimelineKindEnum"];
+            /** @description It stands for others that are not kept one by one. */
+            more: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last seen otherwise; null: it happened at `at`.
+             */
+            not_before: string | null;
+            operation_id: string | null;
+            /** @description A deployment whose mark you may take back. */
+            removable: boolean;
+            runbook: string | null;
+            /** @description topic/…, group/…, broker/…; empty: the cluster or tenant. */
+            subject: string;
+            /** @description One sentence. */
+            text: string;
+            tone: components["schemas"]["TimelineToneEnum"];
+        };
+        TimelineEventListPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["TimelineEvent"][] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        /** @enum {string} */
+        TimelineKindEnum: "cluster-unreachable" | "cluster-answers" | "controller-changed" | "broker-down" | "broker-up" | "partitions-offline" | "partitions-online" | "leader-changed" | "isr-shrunk" | "isr-grew" | "replicas-changed" | "partitions-added" | "topic-created" | "topic-deleted" | "config-changed" | "deployment" | "operation-began" | "operation-ended" | "operation-undone" | "alert-fired" | "alert-resolved";
+        TimelinePage: {
+            data: components["schemas"]["TimelineEvent"][];
+            /**
+             * Format: date-time
+             * @description Nothing older is kept.
+             */
+            kept_from: string;
+            page: components["schemas"]["Page"];
+        };
+        /** @enum {string} */
+        TimelineToneEnum: "good" | "bad" | "warn" | "neutral";
+        /** @enum {string} */
+        TimestampTypeEnum: "create" | "append";
         Topic: {
             /**
              * Format: date-time
@@ -5754,6 +6497,30 @@ export interface components {
             /** @description Why it may be old or not all there is; null when the last observation read it. */
             stale_reason: string | null;
             topic_id: string;
+        };
+        TopicCounts: {
+            largest_bytes: number | null;
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Of all that match. */
+            partitions: number | null;
+            replication_factor_max: number | null;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+        };
+        TopicCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["TopicCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         TopicCreateInputs: {
             configs?: {
@@ -9654,6 +10421,79 @@ export interface operations {
             };
         };
     };
+    analytics_pace: {
+        parameters: {
+            query?: {
+                /** @description By default three hours before `as_of`. */
+                from?: string;
+                to?: string;
+                topic?: string;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pace"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     analytics_retention: {
         parameters: {
             query?: {
@@ -10893,6 +11733,64 @@ export interface operations {
             };
         };
     };
+    client_quota_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientQuotaList"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     reassignment_list: {
         parameters: {
             query?: {
@@ -11159,6 +12057,158 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    topic_config_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigHistory"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description As `value.total > 10 && key contains "a"`. */
+                filter?: string;
+                from?: "beginning" | "end" | "offset" | "time";
+                /** @description A part of a name, or `name=part of the value`. */
+                header?: string;
+                /** @description A part of the key as it is shown, in any case. */
+                key?: string;
+                key_format?: "auto" | "hex" | "integer" | "json" | "schema" | "string";
+                /** @description Messages, 1 to 200; 50 by default. */
+                limit?: number;
+                /** @description With `from=offset`, of each partition. */
+                offset?: number;
+                order?: "newest" | "oldest";
+                /** @description As `0,3`; all by default. */
+                partitions?: string;
+                /** @description With `from=time`: ISO 8601. */
+                time?: string;
+                /** @description A part of the value, likewise. */
+                value?: string;
+                value_format?: "auto" | "hex" | "integer" | "json" | "schema" | "string";
+                /** @description With `limit=1`: texts are not cut. */
+                whole?: boolean;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagePage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11574,6 +12624,278 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deployment_mark: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeploymentInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineEvent"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deployment_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineEvent"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deployment_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18026,6 +19348,84 @@ export interface operations {
             };
         };
     };
+    timeline_list: {
+        parameters: {
+            query?: {
+                cluster_id?: string;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                from?: string;
+                /** @description Kinds by comma. */
+                kind?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+                /** @description `topic/orders`, `group/…`, `broker/…`, and `cluster` for what is about the cluster as a whole and its brokers; up to 10, each a parameter. */
+                subject?: string[];
+                /** @description Before this moment. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelinePage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     console_invitation: {
         parameters: {
             query?: never;
@@ -18549,6 +19949,65 @@ export interface operations {
             };
         };
     };
+    console_page_broker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                broker_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleBrokerPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     console_page_cluster: {
         parameters: {
             query?: never;
@@ -18668,7 +20127,18 @@ export interface operations {
     };
     console_page_groups: {
         parameters: {
-            query?: never;
+            query?: {
+                lagging?: boolean;
+                /** @description From 1; one that is too far is the last. */
+                page?: number;
+                /** @description A part of the name, in any case. */
+                q?: string;
+                /** @description 1 to 200, 50 by default. */
+                size?: number;
+                /** @description -verdict by default; with a minus the largest first. What is unknown comes last either way. */
+                sort?: "-coordinator" | "-group" | "-lag" | "-members" | "-seconds" | "-state" | "-verdict" | "coordinator" | "group" | "lag" | "members" | "seconds" | "state" | "verdict";
+                trouble?: boolean;
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -18706,6 +20176,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18894,6 +20373,65 @@ export interface operations {
             };
         };
     };
+    console_page_placement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                broker_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsolePlacementPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     console_page_reassign: {
         parameters: {
             query?: never;
@@ -19013,7 +20551,18 @@ export interface operations {
     };
     console_page_topics: {
         parameters: {
-            query?: never;
+            query?: {
+                internal?: boolean;
+                /** @description From 1; one that is too far is the last. */
+                page?: number;
+                /** @description A part of the name, in any case. */
+                q?: string;
+                /** @description 1 to 200, 50 by default. */
+                size?: number;
+                /** @description name by default; with a minus the largest first. What is unknown comes last either way. */
+                sort?: "-health" | "-name" | "-partitions" | "-records" | "-replication_factor" | "-retention" | "-size" | "health" | "name" | "partitions" | "records" | "replication_factor" | "retention" | "size";
+                trouble?: boolean;
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -19051,6 +20600,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19165,6 +20723,74 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_search: {
+        parameters: {
+            query?: {
+                /** @description A part of the name, in any case. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Search"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -15,8 +15,16 @@ def lag_now(tenant: Tenant, scope: Scope, cluster_id: str, group: str | None = N
     return Part(lambda: selectors.lag_series(tenant, scope, cluster_id, group=group, latest=True))
 
 
-def retention(tenant: Tenant, scope: Scope, cluster_id: str, topic: str | None = None) -> Part:
-    return Part(lambda: selectors.retention_table(tenant, scope, cluster_id, topic=topic))
+def retention(
+    tenant: Tenant,
+    scope: Scope,
+    cluster_id: str,
+    topic: str | None = None,
+    group: str | None = None,
+) -> Part:
+    return Part(
+        lambda: selectors.retention_table(tenant, scope, cluster_id, topic=topic, group=group)
+    )
 
 
 def runs(tenant: Tenant, scope: Scope) -> Part:

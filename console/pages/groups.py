@@ -57,6 +57,6 @@ def group(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str,
     return {
         "group": observed(row, scope, GROUPS, lambda _at: group_detail(reader, name)),
         "lag": analytics_parts.lag_now(tenant, scope, cluster_id, name),
-        "retention": analytics_parts.retention(tenant, scope, cluster_id),
+        "retention": analytics_parts.retention(tenant, scope, cluster_id, group=name),
         "collector": analytics_parts.collector(tenant, scope, cluster_id),
     }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, TypeVar
 
 from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
@@ -108,44 +109,62 @@ JUDGED_BY = ("group", "topic", "sampled_ms", "status", "lag_seconds", "lag_secon
 def judged_groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Judged]:
     """How each group does on the worst of its topics that are seen: as `lag_series` has it latest.
 
-    Only the columns that this takes are read: it puts all groups of a cluster in order.
+    It puts all groups of a cluster in order, so it reads few columns, and of gold only what no
+    newer verdict of the collector replaces: as a rule nothing.
     """
     sees = _sight(tenant, scope, cluster_id)
     rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
     newest_ms = rows.order_by("-ts_ms").values_list("ts_ms", flat=True).first()
+    verdicts = group_verdicts([cluster_id])
     lags: list[Any] = []
     expiries: list[Any] = []
     if newest_ms is not None:
-        recent: QuerySet[Any] = rows.values_list("ts_ms", *JUDGED_BY, named=True)
-        lags = newest_of_each(recent, newest_ms, ("group", "topic"))
+        newer = verdicts.exclude(status="UNKNOWN").filter(sampled_ms__gt=OuterRef("sampled_ms"))
+        lags = _left_of(rows, newer, newest_ms, JUDGED_BY)
         of_retention = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
-        recent = of_retention.values_list("ts_ms", "group", "topic", "status", named=True)
-        expiries = newest_of_each(recent, newest_ms, ("group", "topic"))
-    live: list[Any] = list(group_verdicts([cluster_id]).values_list(*JUDGED_BY, "risk", named=True))
+        newer = verdicts.exclude(risk="UNKNOWN").filter(sampled_ms__gt=OuterRef("ts_ms"))
+        expiries = _left_of(of_retention, newer, newest_ms, ("group", "topic", "status"))
+    live: list[Any] = list(verdicts.values_list(*JUDGED_BY, "risk", named=bool(lags or expiries)))
+    if not (lags or expiries):
+        return _worst_of(live, scope, sees)
     risks = {
         (row.group, row.topic): getattr(row, "risk", None) or row.status
         for row in newest_expiries(expiries, live)
     }
+    found = newest_lags(lags, live)
+    judged = ((*row[: len(JUDGED_BY)], risks.get((row.group, row.topic))) for row in found)
+    return _worst_of(judged, scope, sees)
+
+
+def _left_of(
+    gold: QuerySet[Any], newer: QuerySet[GroupVerdict], newest_ms: int, columns: tuple[str, ...]
+) -> list[Any]:
+    """Rows of gold that no newer verdict of the collector replaces: as a rule none."""
+    replaced = newer.filter(group=OuterRef("group"), topic=OuterRef("topic"))
+    left = gold.exclude(Exists(replaced)).values_list(*columns, "ts_ms", named=True)
+    return newest_of_each(left, newest_ms, ("group", "topic"))
+
+
+def _worst_of(rows: Iterable[Any], scope: Scope, sees: Callable[..., bool]) -> dict[str, Judged]:
+    """Rows of `JUDGED_BY` and the risk → by group the worst of its topics that are seen."""
     worst: dict[str, Judged] = {}
-    for row in newest_lags(lags, live):
-        if not sees(topic=row.topic, group=row.group):
+    for group, topic, _, status, known_s, least_s, risk in rows:
+        harm, is_trouble = _harm_of(status, risk)
+        there = worst.get(group)
+        if there is not None and there.harm is not None and there.harm >= harm:
             continue
-        found = _judged(row, risks.get((row.group, row.topic)))
-        there = worst.get(row.group)
-        if there is None or (there.harm or ()) < (found.harm or ()):
-            worst[row.group] = found
+        if scope.sees_all or sees(topic=topic, group=group):
+            worst[group] = Judged(harm, known_s if known_s is not None else least_s, is_trouble)
     return worst
 
 
-def _judged(row: Any, risk: str | None) -> Judged:
-    status, of_retention = _known(Status, row.status), _known(Risk, risk)
-    known_s = row.lag_seconds if row.lag_seconds is not None else row.lag_seconds_at_least
-    severity = worse_severity(status, of_retention)
-    return Judged(
-        harm=harm_of(status, of_retention),
-        lag_s=known_s,
-        is_trouble=severity in {Severity.WARNING, Severity.DANGER},
-    )
+@cache
+def _harm_of(status: str | None, risk: str | None) -> tuple[tuple[int, ...], bool]:
+    """How bad it is, and whether it is worth somebody's attention."""
+    of_group, of_retention = _known(Status, status), _known(Risk, risk)
+    severity = worse_severity(of_group, of_retention)
+    is_trouble = severity in {Severity.WARNING, Severity.DANGER}
+    return harm_of(of_group, of_retention), is_trouble
 
 
 Word = TypeVar("Word", Status, Risk)
@@ -208,9 +227,16 @@ def pace_series(
 
 
 def retention_table(
-    tenant: Tenant, scope: Scope, cluster_id: str, *, topic: str | None = None
+    tenant: Tenant,
+    scope: Scope,
+    cluster_id: str,
+    *,
+    topic: str | None = None,
+    group: str | None = None,
 ) -> dict[str, Any]:
     """{as_of, stale_after, run_id, data}: every topic's newest row with its groups' expiry.
+
+    With `group` those that it reads, as far as somebody has judged it, with its expiry alone.
 
     A topic that no run knows yet, of which the collector has judged groups, is there with what it
     holds unknown: who is about to lose records learns it with the next sample.
@@ -224,6 +250,13 @@ def retention_table(
     live = group_verdicts([cluster_id])
     if topic is not None:
         live = live.filter(topic=topic)
+    if group is not None:
+        live, expiries = live.filter(group=group), expiries.filter(group=group)
+        reads = [*live.values_list("topic", flat=True)]
+        if newest is not None:
+            recent = expiries.filter(ts_ms__gt=newest.ts_ms - PRESENT_WITHIN_S * 1000)
+            reads += recent.values_list("topic", flat=True).distinct()
+        rows = rows.filter(topic__in=reads)
     groups: dict[str, list[dict[str, Any]]] = {}
     held: dict[str, GoldTopicRetention] = {}
     gold: list[GoldGroupExpiry] = []

@@ -126,12 +126,13 @@ def _listed_here(
 def _facts(
     reader: Reader, rows: QuerySet[ObservedRow], wanted: Wanted
 ) -> dict[str, dict[str, Any]]:
-    """By name, what orders are made of, as the reader sees it."""
-    is_lagging = LAGGING in wanted.filters
+    """By name, what the order is made of, as the reader sees it."""
+    order, is_lagging = wanted.sort, LAGGING in wanted.filters
     if reader.sees_all_topics:
+        column = COLUMNS.get(order, "key")
         rows = rows.filter(MAY_BE_UNREAD) if is_lagging else rows
-        found = rows.values("key", "lag", "members", "coordinator", state=KT("row__state"))  # type: ignore[misc] # of ObservedGroup
-        return {each["key"]: {**each, "group": each["key"]} for each in found}
+        found = rows.order_by().values_list("key", "lag", column)
+        return {key: {"lag": lag, order: value} for key, lag, value in found}
     cuts = {row.key: cut(reader, row).row for row in rows.iterator(chunk_size=500)}
     return {
         name: row

@@ -134,4 +134,6 @@ def names_in_order(values: Mapping[str, Any], wanted: Wanted) -> list[str]:
     known = [name for name in names if values[name] is not None]
     known.sort(key=lambda name: values[name], reverse=wanted.is_descending)
     found = [*known, *(name for name in names if values[name] is None)]
+    if not wanted.first:
+        return found
     return sorted(found, key=lambda name: name not in wanted.first)

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from controlplane.analytics.models import GroupVerdict
+from controlplane.analytics.models import GoldGroupLag, GroupVerdict
 from controlplane.gateway.fake import FakeGateway
 from controlplane.gateway.types import TP
 from controlplane.observed.listings import Wanted, names_in_order
@@ -256,3 +256,34 @@ def test_names_in_order_put_the_unknown_last_and_favourites_first():
     assert names_in_order(values, Wanted(is_descending=True)) == ["c", "d", "a", "b"]
     first = Wanted(is_descending=True, first=frozenset({"b"}))
     assert names_in_order(values, first) == ["b", "c", "d", "a"]
+
+
+def test_gold_that_is_newer_or_knows_more_puts_a_group_in_order(crowd, client):
+    verdict(crowd, "team-a-late", "team-a-orders", "UNKNOWN", None)
+    verdict(crowd, "team-a-done", "team-a-orders", "LAGGING", 3.0)
+    now_ms = int(timezone.now().timestamp() * 1000)
+    for group, status, at_ms in [
+        ("team-a-late", "STALLED", now_ms - 60_000),
+        ("team-a-done", "DATA_LOST", now_ms - 60_000),
+        ("team-b-late", "FALLING_BEHIND", now_ms - 60_000),
+        ("team-b-late", "CAUGHT_UP", now_ms - 90_000),
+    ]:
+        GoldGroupLag.objects.create(
+            cluster_id=crowd.cluster.id,
+            group=group,
+            topic="team-a-orders",
+            ts_ms=at_ms,
+            sampled_ms=at_ms,
+            partitions=1,
+            trend="steady",
+            status=status,
+            run_id="r",
+        )
+    names, _ = groups(client, crowd)
+    assert names == ["team-a-late", "team-b-late", "team-a-done", "team-a-mixed"]
+    shown = page(client, crowd, "groups")["lag"]["data"]["data"]
+    assert {row["group"]: row["status"] for row in shown} == {
+        "team-a-late": "STALLED",
+        "team-b-late": "FALLING_BEHIND",
+        "team-a-done": "LAGGING",
+    }

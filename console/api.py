@@ -1,5 +1,6 @@
 """`/console/api`: the session of a person, and the pages."""
 
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -15,6 +16,7 @@ from rest_framework.views import APIView
 from console import oidc, profile, session
 from console.pages.registry import PAGES, Page
 from console.parts import RUNNER
+from console.revisions import AGES, ages, tag_of_page
 from console.serializers import (
     AcceptanceSerializer,
     InvitationTokenSerializer,
@@ -174,6 +176,18 @@ def page_view(name: str, page: Page) -> type[TenantView]:
                 [self.tenant.id, self.scope.mark, name, *address.values(), *map(repr, wanted)]
             )
             return Response({"parts": RUNNER.run(kept, parts)}, headers=NO_STORE)
+
+        def _tagged(self, request: Request, response: Response, shown: dict[str, Any]) -> Response:
+            """By what it says, however old that is: see `revisions`."""
+            if response.status_code != HTTPStatus.OK:
+                return response
+            asked = f"{self.tenant.id}\n{self.scope.mark}\n{request.get_full_path()}"
+            tag = tag_of_page(asked, shown["parts"])
+            if self.known_tags is not None and self.known_tags.has_weakly(tag):
+                response = Response(status=304, headers=NO_STORE)
+                response[AGES] = ages(shown["parts"])
+            response["ETag"] = f"W/{tag}"
+            return response
 
     return PageView
 

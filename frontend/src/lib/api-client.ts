@@ -10,6 +10,8 @@ interface Options {
   idempotencyKey?: string;
   /** The `etag` of what was read: refused with 412 when somebody else has changed it since. */
   ifMatch?: string;
+  /** The tag of what is known already: the answer may be that it is still so. */
+  ifNoneMatch?: string;
   signal?: AbortSignal;
 }
 
@@ -41,6 +43,16 @@ export async function request<T>(method: Method, path: string, options: Options 
   return (await response.json()) as T;
 }
 
+/** A read of what has a tag: its body, or that it is as it was known, and the header that says how old it is by now. */
+export async function readChanged<T>(
+  path: string,
+  options: Pick<Options, "ifNoneMatch" | "signal">,
+): Promise<{ body: T; tag: string | undefined } | { body: undefined; ages: string }> {
+  const response = await answered("GET", path, options, DEADLINE_MS);
+  if (response.status === 304) return { body: undefined, ages: response.headers.get("Penstock-As-Of") ?? "" };
+  return { body: (await response.json()) as T, tag: response.headers.get("ETag") ?? undefined };
+}
+
 /** The answer when it is good; throws ApiError otherwise. */
 async function answered(method: Method, path: string, options: Options, deadlineMs: number): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json, application/problem+json" };
@@ -48,6 +60,7 @@ async function answered(method: Method, path: string, options: Options, deadline
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
   if (options.ifMatch) headers["If-Match"] = options.ifMatch;
+  if (options.ifNoneMatch) headers["If-None-Match"] = options.ifNoneMatch;
   const deadline = AbortSignal.timeout(deadlineMs);
   const response = await fetch(path, {
     method,
@@ -56,7 +69,7 @@ async function answered(method: Method, path: string, options: Options, deadline
     body: options.body === undefined ? undefined : JSON.stringify(options.body),
     signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
   });
-  if (response.ok) return response;
+  if (response.ok || (response.status === 304 && options.ifNoneMatch)) return response;
   const problem = await readProblem(response);
   if (problem.status === 401 && !OPENS_SESSIONS.some((prefix) => path.startsWith(prefix))) onSignedOut();
   throw new ApiError(problem);

@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { operation, topicRow } from "@/testing/samples";
 import { ok, Refusal, serve } from "@/testing/server";
 import { pageQuery, REFRESH_MS, usePage } from "./page";
@@ -26,6 +26,31 @@ describe("page read models", () => {
     const { result } = renderHook(() => usePage("topics/{cluster_id}", { cluster_id: "c1" }), { wrapper });
     await waitFor(() => expect(result.current.data?.parts.topics.data?.[0]?.name).toBe("sales"));
     expect(asked).toHaveLength(1);
+  });
+
+  it("are not sent again while they say the same, and are as fresh as if they were", async () => {
+    const body = { parts: { topics: ok([topicRow()]) } };
+    const known: (string | null)[] = [];
+    vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
+      known.push(new Headers(init.headers).get("If-None-Match"));
+      if (known.length === 1) return new Response(JSON.stringify(body), { headers: { ETag: 'W/"t1"' } });
+      return new Response(null, { status: 304, headers: { "Penstock-As-Of": "topics=2026-11-26T12:00:00Z" } });
+    });
+    const { result } = renderHook(() => usePage("topics/{cluster_id}", { cluster_id: "c1" }, false), { wrapper });
+    await waitFor(() => expect(result.current.data?.parts.topics.data).toHaveLength(1));
+    const first = result.current.dataUpdatedAt;
+    const rows = result.current.data?.parts.topics.data;
+    await waitFor(() => expect(Date.now()).toBeGreaterThan(first));
+    await result.current.refetch();
+    await waitFor(() => expect(result.current.dataUpdatedAt).toBeGreaterThan(first));
+    expect(known).toEqual([null, 'W/"t1"']);
+    expect(result.current.data?.parts.topics.as_of).toBe("2026-11-26T12:00:00Z");
+    expect(result.current.data?.parts.topics.data).toEqual([
+      { ...rows?.[0], as_of: "2026-11-26T12:00:00Z" },
+    ]);
+    expect(result.current.isError).toBe(false);
+    await result.current.refetch();
+    expect(known.at(-1)).toBe('W/"t1"');
   });
 
   it("are not asked for again once refused", async () => {

@@ -2,7 +2,8 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
 import { type AddressOf, type AnswerOf, asked, type BlanksOf, filled, type QueryOf } from "./addresses";
-import { request } from "./api-client";
+import { readChanged } from "./api-client";
+import { younger } from "./page-ages";
 import { isRefusal } from "./problem";
 
 type NameOf<P> = P extends `/console/api/pages/${infer Name}` ? Name : never;
@@ -41,13 +42,26 @@ export function pageQuery<N extends PageName>(
   const what = asked(ask);
   return queryOptions({
     queryKey: ["page", ...path.split("/"), ...(what ? [what] : [])],
-    queryFn: ({ signal }) => request<PageModel<N>>("GET", `/console/api/pages/${path}${what}`, { signal }),
+    queryFn: ({ client, queryKey, signal }) =>
+      readPage(`/console/api/pages/${path}${what}`, client.getQueryData<PageModel<N> & Tagged>(queryKey), signal),
     refetchInterval: ({ state }) => {
       // What was there once may come back: a topic of that name, a right.
       if (state.data === undefined && isRefusal(state)) return false;
       return typeof pace === "function" ? pace(state.data) : pace;
     },
   });
+}
+
+/** What is kept of a page beside its parts: the tag by which the server knows whether it still says the same. */
+interface Tagged {
+  tag?: string;
+}
+
+async function readPage<M>(path: string, kept: (M & Tagged) | undefined, signal: AbortSignal): Promise<M & Tagged> {
+  const answer = await readChanged<M>(path, { ifNoneMatch: kept?.tag, signal });
+  if (answer.body !== undefined) return { ...answer.body, tag: answer.tag };
+  if (kept === undefined) throw new Error("The server says that nothing has changed, but nothing is known.");
+  return younger(kept, answer.ages);
 }
 
 export function usePage<N extends PageName>(name: N, address: PageAddress<N>, pace: Pace<N> = REFRESH_MS) {

@@ -29,6 +29,8 @@ PAGES = {
     "new-cluster": "/clusters/new",
     "cluster": "/clusters/{cluster}",
     "events": "/clusters/{cluster}/events",
+    "broker": "/clusters/{cluster}/brokers/1",
+    "broker-settings": "/clusters/{cluster}/brokers/1?tab=settings",
     "topics": "/clusters/{cluster}/topics",
     "new-topic": "/clusters/{cluster}/new-topic",
     "topic": "/clusters/{cluster}/topics/demo.orders",

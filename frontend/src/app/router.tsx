@@ -14,6 +14,7 @@ import {
   alertSearch,
   analyticsSearch,
   auditSearch,
+  brokerSearch,
   clusterSearch,
   destinationSearch,
   eventSearch,
@@ -95,6 +96,12 @@ const eventsRoute = createRoute({
   path: "/clusters/$clusterId/events",
   validateSearch: eventSearch,
   component: lazyRouteComponent(() => import("@/features/events/events-page"), "EventsPage"),
+});
+const brokerRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/brokers/$broker",
+  validateSearch: brokerSearch,
+  component: lazyRouteComponent(() => import("@/features/brokers/broker-page"), "BrokerPage"),
 });
 const topicsRoute = createRoute({
   getParentRoute: () => appRoute,
@@ -249,6 +256,7 @@ const routeTree = rootRoute.addChildren([
     credentialsRoute,
     clusterRoute,
     eventsRoute,
+    brokerRoute,
     topicsRoute,
     newTopicRoute,
     topicRoute,

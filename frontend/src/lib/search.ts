@@ -218,6 +218,13 @@ export const eventSearch = (raw: { last?: EventRange; sort?: EventGroup; subject
   subject: text(raw.subject),
 });
 
+export const BROKER_TABS = ["partitions", "settings", "process", "operations"] as const;
+
+/** A broker: the tab, what its settings are searched for, how far back its chart reaches. */
+export const brokerSearch = (
+  raw: { tab?: (typeof BROKER_TABS)[number]; q?: string; range?: ChartRange } & SearchSchemaInput,
+) => ({ tab: oneOf(raw.tab, BROKER_TABS), q: text(raw.q), range: chartRange(raw.range) });
+
 /** How far back usage is summed up, days; 31 at most. */
 export const USAGE_DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;
 export type UsageSpan = keyof typeof USAGE_DAYS;

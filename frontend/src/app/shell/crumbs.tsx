@@ -29,7 +29,7 @@ const PAGES: Record<string, string> = {
 
 /** Where this page is: cluster, section, resource. */
 export function Crumbs() {
-  const { clusterId, topic, group, operationId, alertId, runbookId } = useParams({ strict: false });
+  const { broker, clusterId, topic, group, operationId, alertId, runbookId } = useParams({ strict: false });
   const { pathname } = useLocation();
   const cluster = useCluster(clusterId);
   const items: ReactNode[] = [];
@@ -61,6 +61,13 @@ export function Crumbs() {
           "Reset offsets",
         );
       } else items.push(group);
+    } else if (broker) {
+      items.push(
+        <Link activeOptions={EXACT} to="/clusters/$clusterId" params={{ clusterId }}>
+          Brokers
+        </Link>,
+        broker,
+      );
     } else if (SECTIONS[section]) items.push(SECTIONS[section]);
     else items.push("Brokers");
   } else if (pathname.startsWith("/alerts")) {

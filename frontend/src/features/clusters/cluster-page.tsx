@@ -5,6 +5,7 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
+import { BrokerState } from "@/components/broker-state";
 import { Card, PartView } from "@/components/card";
 import { Copy } from "@/components/copy";
 import { DataTable } from "@/components/data-table";
@@ -20,7 +21,7 @@ import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { Assignment } from "@/components/replicas";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
-import { PhaseStatus, Status } from "@/components/status";
+import { PhaseStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
@@ -33,29 +34,20 @@ import { ConnectCard } from "./connect-card";
 
 type Row = Broker & Partial<Omit<BrokerLoad, "id">>;
 
-function BrokerState({ broker }: { broker: Broker }) {
-  const drift = broker.drift?.map((row) => row.text).join(" ");
-  if (broker.alive && drift) return <Status tone="warn" label="Not as placed" hint={drift} />;
-  if (broker.alive) return <Status tone="ok" label="Alive" hint={broker.message || undefined} />;
-  const state = broker.observed_state || "unknown";
-  const starting = ["starting", "running", "backoff"].includes(state);
-  return (
-    <Status
-      tone={starting ? "run" : "bad"}
-      label={starting ? state : `Down (${state})`}
-      pulse={starting}
-      hint={broker.message || drift || undefined}
-    />
-  );
-}
-
 const column = createColumnHelper<Row>();
-const columns = (controller: number | null, top: number) => [
+const columns = (clusterId: string, controller: number | null, top: number) => [
   column.accessor("id", {
     header: "Broker",
     cell: (cell) => (
       <span style={{ whiteSpace: "nowrap" }}>
-        <strong className="ps-tnum">{cell.getValue()}</strong>
+        <Link
+          to="/clusters/$clusterId/brokers/$broker"
+          params={{ clusterId, broker: String(cell.getValue()) }}
+          className="ps-link ps-tnum"
+          aria-label={`Broker ${cell.getValue()}`}
+        >
+          <strong>{cell.getValue()}</strong>
+        </Link>
         {cell.getValue() === controller && <span className="ps-tag">controller</span>}
       </span>
     ),
@@ -321,7 +313,7 @@ function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[]
   const top = Math.max(...rows.map((row) => row.size_bytes ?? 0), 0);
   const { data: session } = useSession();
   const [restart, setRestart] = useState<number | null>(null);
-  const known = columns(cluster.controller_id, top);
+  const known = columns(cluster.id, cluster.controller_id, top);
   const canRestart = cluster.kind === "managed" && session?.can_write;
   return (
     <>

@@ -1,0 +1,192 @@
+import { Button, Tabs } from "@mantine/core";
+import { IconRefresh } from "@tabler/icons-react";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { AlertsHere } from "@/components/alerts-here";
+import { BrokerState } from "@/components/broker-state";
+import { Card, PartView } from "@/components/card";
+import { Metered } from "@/components/metered";
+import { OperationList } from "@/components/operation-list";
+import { PageHeader } from "@/components/page-header";
+import { PlanFlow } from "@/components/plan-flow";
+import { Refused } from "@/components/refused";
+import { SettingsTable } from "@/components/settings-table";
+import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
+import { ThroughputCard } from "@/components/throughput-card";
+import { formatBytes, formatInteger } from "@/lib/format";
+import { usePage } from "@/lib/page";
+import { isRefusal } from "@/lib/problem";
+import { formatShare } from "@/lib/readings";
+import { BROKER_TABS } from "@/lib/search";
+import { useSession } from "@/lib/session";
+import type { BrokerDetail, BrokerPlacement, PlanRequest } from "@/lib/types";
+import { PlacementTab } from "./placement-tab";
+import { ProcessTab } from "./process-tab";
+
+const route = getRouteApi("/app/clusters/$clusterId/brokers/$broker");
+
+/** Above it a volume is soon full; segments are deleted whole. */
+const DISK_WARN = 0.8;
+
+function diskOf(broker: BrokerDetail): Stat {
+  const { disk_total_bytes: total, disk_usable_bytes: usable } = broker;
+  if (total === null || usable === null || total <= 0)
+    return { label: "Disk used", value: "unknown", note: "the broker does not say" };
+  const share = (total - usable) / total;
+  return {
+    label: "Disk used",
+    value: (
+      <Metered share={share} hint={`${total - usable} of ${total} B`}>
+        {formatShare(share)}
+      </Metered>
+    ),
+    tone: share >= DISK_WARN ? "warn" : undefined,
+    note: `${formatBytes(usable)} free of ${formatBytes(total)}`,
+  };
+}
+
+function figures(broker: BrokerDetail, trouble: BrokerPlacement | null | undefined): Stat[] {
+  const behind = trouble?.out_of_sync ?? null;
+  const follows = broker.leaders === null || broker.replicas === null ? null : broker.replicas - broker.leaders;
+  return [
+    { label: "Leads", value: formatInteger(broker.leaders), note: "partitions" },
+    { label: "Follows", value: formatInteger(follows), note: "partitions" },
+    {
+      label: "Out of sync",
+      value: formatInteger(behind),
+      tone: behind !== null && behind > 0 ? "bad" : undefined,
+      note: trouble
+        ? trouble.offline > 0
+          ? `${formatInteger(trouble.offline)} without a leader`
+          : "of its replicas"
+        : undefined,
+    },
+    {
+      label: "Data",
+      value: formatBytes(broker.size_bytes),
+      title: broker.size_bytes === null ? undefined : `${broker.size_bytes} B`,
+    },
+    diskOf(broker),
+    ...(broker.cluster_kind === "managed"
+      ? [
+          {
+            label: "Restarts by its agent",
+            value: formatInteger(broker.restarts),
+            tone: broker.restarts > 0 ? ("warn" as const) : undefined,
+          },
+        ]
+      : []),
+  ];
+}
+
+/** One broker: how it is, what it leads and holds, its settings, its process and why it ended. */
+export function BrokerPage() {
+  const { clusterId, broker: id } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = usePage("broker/{cluster_id}/{broker_id}", { cluster_id: clusterId, broker_id: id });
+  const { data: session } = useSession();
+  const [request, setRequest] = useState<PlanRequest | null>(null);
+  if (isRefusal(query)) return <Refused error={query.error} />;
+  const parts = query.data?.parts;
+  const broker = parts?.broker.data;
+  const canRestart = broker?.cluster_kind === "managed" && broker.host_id !== null && session?.can_write;
+  return (
+    <>
+      <PageHeader
+        title={`Broker ${id}`}
+        seen={parts?.broker}
+        mark={broker && <BrokerState broker={broker} />}
+        sub={
+          broker && (
+            <>
+              {broker.host && <span className="ps-mono">{`${broker.host}:${broker.port}`}</span>}
+              {broker.rack && ` · rack ${broker.rack}`}
+              {broker.host_id && ` · on ${broker.host_id}`}
+              {broker.is_controller && " · controller"}
+            </>
+          )
+        }
+        actions={
+          canRestart && (
+            <Button
+              variant="default"
+              leftSection={<IconRefresh size={15} />}
+              onClick={() =>
+                setRequest({ kind: "broker.restart", cluster_id: clusterId, inputs: { broker: broker.id } })
+              }
+            >
+              Restart broker
+            </Button>
+          )
+        }
+      />
+      <div className="ps-stack">
+        <AlertsHere clusterId={clusterId} />
+        <PartView query={query} name="broker" skeleton={<StatsSkeleton />}>
+          {(found) => <Stats items={figures(found, parts?.trouble.data)} />}
+        </PartView>
+        {/^\d+$/.test(id) && (
+          <ThroughputCard
+            clusterId={clusterId}
+            subject={{ of: "broker", broker: Number(id) }}
+            title="Throughput of what it leads"
+            range={search.range}
+            onRange={(range) => void navigate({ search: (old) => ({ ...old, range }), replace: true })}
+          />
+        )}
+        <Tabs
+          value={search.tab ?? "partitions"}
+          onChange={(tab) =>
+            void navigate({
+              search: ({ range }) => ({
+                range,
+                tab: BROKER_TABS.find((item) => item === tab && item !== "partitions"),
+              }),
+              replace: true,
+            })
+          }
+          keepMounted={false}
+        >
+          <Tabs.List mb={12}>
+            <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
+            <Tabs.Tab value="settings">Configuration</Tabs.Tab>
+            <Tabs.Tab value="process">Process</Tabs.Tab>
+            <Tabs.Tab value="operations">Operations</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="partitions">
+            <PlacementTab clusterId={clusterId} broker={id} />
+          </Tabs.Panel>
+          <Tabs.Panel value="settings">
+            <Card>
+              <PartView query={query} name="settings" rows={10}>
+                {(settings) => (
+                  <SettingsTable
+                    settings={settings}
+                    search={search.q ?? ""}
+                    onSearch={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true })}
+                  />
+                )}
+              </PartView>
+            </Card>
+          </Tabs.Panel>
+          <Tabs.Panel value="process">
+            <Card>
+              <PartView query={query} name="process" rows={6}>
+                {(process) => <ProcessTab process={process} />}
+              </PartView>
+            </Card>
+          </Tabs.Panel>
+          <Tabs.Panel value="operations">
+            <Card>
+              <PartView query={query} name="operations">
+                {(rows) => <OperationList operations={rows} />}
+              </PartView>
+            </Card>
+          </Tabs.Panel>
+        </Tabs>
+      </div>
+      <PlanFlow request={request} title={`Restart broker ${id}`} onClose={() => setRequest(null)} />
+    </>
+  );
+}

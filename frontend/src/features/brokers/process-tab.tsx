@@ -1,0 +1,66 @@
+import { IconCircleCheck } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { Empty } from "@/components/empty";
+import { RelTime } from "@/components/rel-time";
+import { Stats } from "@/components/stats";
+import { formatInteger } from "@/lib/format";
+import type { BrokerProcess } from "@/lib/types";
+
+const at = (ms: number | null): ReactNode => (ms === null ? "–" : <RelTime at={new Date(ms).toISOString()} />);
+
+/** What the host's agent reports of the process: how long it runs, why it ended, and its last lines then. */
+export function ProcessTab({ process }: { process: BrokerProcess }) {
+  return (
+    <>
+      <div className="ps-card-body">
+        <Stats
+          items={[
+            { label: "State", value: process.state, note: process.message || undefined },
+            { label: "Since", value: at(process.since_ms) },
+            { label: "Process", value: process.pid ?? "–" },
+            {
+              label: "Restarts by its agent",
+              value: formatInteger(process.restarts),
+              tone: process.restarts > 0 ? "warn" : undefined,
+            },
+            { label: "Reported", value: at(process.reported_at_ms) },
+          ]}
+        />
+      </div>
+      {process.log_tail !== null && process.log_tail.length > 0 && (
+        <LogLines lines={process.log_tail} label="Last lines of the log" />
+      )}
+      <Ends process={process} />
+      {process.log_hidden && <div className="ps-legend">{process.log_hidden}</div>}
+    </>
+  );
+}
+
+function Ends({ process }: { process: BrokerProcess }) {
+  if (process.ends.length === 0)
+    return (
+      <Empty icon={<IconCircleCheck size={20} />} title="It has not ended by itself">
+        Ends that nobody asked for are listed with their reason, since it was placed or restarted by a plan.
+      </Empty>
+    );
+  return (
+    <ul aria-label="Restarts with their reasons" style={{ margin: 0, padding: 0, listStyle: "none" }}>
+      {process.ends.map((end, place) => (
+        <li key={`${end.at_ms} ${place}`} className="ps-card-body" style={{ borderTop: "1px solid var(--ps-line)" }}>
+          <strong>{end.message || "ended"}</strong> <span className="ps-muted">{at(end.at_ms)}</span>
+          {end.log_tail !== null && end.log_tail.length > 0 && (
+            <LogLines lines={end.log_tail} label={`Last lines before: ${end.message}`} />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function LogLines({ lines, label }: { lines: string[]; label: string }) {
+  return (
+    <pre className="ps-code" tabIndex={0} aria-label={label} style={{ overflowX: "auto", margin: "8px 0 0" }}>
+      {lines.join("\n")}
+    </pre>
+  );
+}

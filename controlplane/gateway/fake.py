@@ -189,6 +189,8 @@ class FakeGateway(FakeRecordsMixin):
         )
 
     def _leader(self, part: FakePartition) -> int | None:
+        if part.led_by in self.brokers and part.led_by in part.replicas:
+            return part.led_by
         return next((broker for broker in part.replicas if broker in self.brokers), None)
 
     def _answers(self, broker: int) -> None:
@@ -483,6 +485,21 @@ class FakeGateway(FakeRecordsMixin):
                     )
                 )
         return ongoing
+
+    def elect_preferred_leaders(self, partitions: Collection[TP]) -> dict[TP, str]:
+        self._called("elect_preferred_leaders")
+        refused = {}
+        for tp in partitions:
+            parts = self.topics[tp.topic].partitions if tp.topic in self.topics else []
+            if tp.partition >= len(parts):
+                refused[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
+                continue
+            part = parts[tp.partition]
+            if part.replicas[0] not in self.brokers or part.replicas[0] in part.out_of_sync:
+                refused[tp] = "PREFERRED_LEADER_NOT_AVAILABLE"
+            else:
+                part.led_by = None
+        return refused
 
     def close(self) -> None:
         """Nothing is open."""

@@ -32,6 +32,8 @@ class FakePartition:
     target: tuple[int, ...] | None = None
     polls_left: int = 0
     out_of_sync: frozenset[int] = frozenset()
+    led_by: int | None = None
+    """Who leads it while that is not its first replica that is there."""
 
     @property
     def size_bytes(self) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kafka.admin import ConfigResource, ConfigResourceType
-from kafka.errors import NoError
+from kafka.errors import ElectionNotNeededError, NoError, for_code
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 from controlplane.gateway.connection_spec import ConnectionSpec
@@ -39,6 +39,8 @@ from controlplane.gateway.types import (
 
 ON_EVERY_BROKER = ("broker.id", "node.id")
 NO_SUCH_TOPIC = frozenset({3, 17})  # UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION
+PREFERRED = 0
+"""The type of an election, in the protocol's numbers; another one may lose records."""
 
 
 class KafkaGateway(KafkaAccessMixin):
@@ -390,6 +392,27 @@ class KafkaGateway(KafkaAccessMixin):
             )
             for tp, row in found.items()
         ]
+
+    def elect_preferred_leaders(self, partitions: Collection[TP]) -> dict[TP, str]:
+        wanted: dict[str, list[int]] = {}
+        for tp in sorted(partitions):
+            wanted.setdefault(tp.topic, []).append(tp.partition)
+        what = "elect preferred leaders"
+        if not wanted:
+            return {}
+        answer = self._link.call(
+            lambda admin: admin.elect_leaders(PREFERRED, wanted, raise_errors=False),
+            what=what,
+            write=True,
+        )
+        # Version 0 has no code of the whole; the library gives an object in any.
+        check(getattr(answer, "error_code", 0) or 0, None, what)
+        return {
+            TP(topic.topic, row.partition_id): refusal(for_code(row.error_code), what).code
+            for topic in answer.replica_election_results
+            for row in topic.partition_result
+            if row.error_code and for_code(row.error_code) is not ElectionNotNeededError
+        }
 
 
 def _check_partitions(answer: Mapping[Any, Any], what: str) -> None:

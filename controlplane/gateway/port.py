@@ -136,6 +136,12 @@ class ClusterGateway(Protocol):
         """Those under way, of these partitions when given."""
         ...
 
+    def elect_preferred_leaders(self, partitions: Collection[TP]) -> dict[TP, str]:
+        """Let the first replica of each lead again. Kafka's code by partition, of those refused;
+        one that leads already is no refusal.
+        """
+        ...
+
     def close(self) -> None: ...
 
 

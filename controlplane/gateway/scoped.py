@@ -92,6 +92,10 @@ class _ReadOnly:
         del moves
         raise _not_here()
 
+    def elect_preferred_leaders(self, partitions: Collection[TP]) -> dict[TP, str]:
+        del partitions
+        raise _not_here()
+
     def close(self) -> None:
         """The gateway behind it goes on."""
 

@@ -7,6 +7,8 @@ class ReassignmentsConfig(AppConfig):
 
     def ready(self) -> None:
         from controlplane.operations.operations import register
+        from controlplane.reassignments.electing import LeadersElect
         from controlplane.reassignments.operations import Reassignment
 
         register(Reassignment())
+        register(LeadersElect())

@@ -46,6 +46,8 @@ def alert_make(world, cluster, group, topic):
 def everything(world):
     """One of everything in the tenant; ids by what the tests call them."""
     world.gateway.add_topic("orders", partitions=2, records=5)
+    led = world.gateway.topics["orders"].partitions[0]
+    led.led_by = led.replicas[1]  # so that there is a leader to elect
     world.gateway.add_group("readers", {TP("orders", 0): 1})
     world.run("user.create", username="known", acls=[{**RULE, "principal": "User:known"}])
     world.run("user.create", username="both")

@@ -66,6 +66,9 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "resource_type": "TOPIC",
         "resource_name": topic,
     }
+    if kind == "leaders.elect":
+        for part in gateway.topics[topic].partitions:
+            part.led_by = part.replicas[1]
     (binding,) = bindings_of([BINDING | rule])
     gateway.delete_acls([binding])
     if kind == "acl.delete":
@@ -87,6 +90,7 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "topic.retention_lease": {"name": topic, "retention_ms": 1_209_600_000, "for_s": 3600},
         "topic.retention_restore": {"name": topic},
         "reassignment": {"topics": [topic], "target_brokers": [2, 3]},
+        "leaders.elect": {"topics": [topic]},
         "offset.reset": {"group": group, "strategy": "earliest"},
         "offset.restore": {
             "group": group,

@@ -56,6 +56,16 @@ def ready(gateway, name, partitions):
     return topic if is_ready else None
 
 
+def test_preferred_leaders_are_elected_and_who_leads_already_is_no_refusal(gateway, name):
+    made(gateway, name, partitions=2)
+    every = {TP(name, 0), TP(name, 1), TP(name, 7)}
+    found = gateway.elect_preferred_leaders(every)
+    assert found == {TP(name, 7): "UNKNOWN_TOPIC_OR_PARTITION"}
+    assert gateway.elect_preferred_leaders([]) == {}
+    parts = gateway.describe_topics([name])[name].partitions
+    assert [part.leader for part in parts] == [part.replicas[0] for part in parts]
+
+
 def refusal(call, *arguments, **named):
     with pytest.raises(GatewayError) as caught:
         call(*arguments, **named)

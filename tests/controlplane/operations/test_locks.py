@@ -27,15 +27,17 @@ OFFSETS = {"offset.reset", "offset.restore"}
 USERS = {"user.create", "user.rotate", "user.retire", "user.delete", "quota.set"}
 ACLS = {"acl.create", "acl.delete"}
 TOPIC_CONFIG = {"topic.update", "topic.retention_lease", "topic.retention_restore"}
-NEEDS_THE_TOPIC = {*TOPIC_CONFIG, "reassignment", *OFFSETS}
+PLACEMENT = {"reassignment", "broker.restart", "leaders.elect"}
+NEEDS_THE_TOPIC = {*TOPIC_CONFIG, "reassignment", "leaders.elect", *OFFSETS}
 
 # Kind → what is refused while it is under way on the same things, beside what locks the cluster.
 REFUSED: dict[str, set[str]] = {
     **dict.fromkeys(NEW, NEW),
     **dict.fromkeys(WHOLE_TOPIC, WHOLE_TOPIC | NEEDS_THE_TOPIC),
     **dict.fromkeys(TOPIC_CONFIG, WHOLE_TOPIC | TOPIC_CONFIG),
-    "reassignment": WHOLE_TOPIC | {"reassignment", "broker.restart"},
-    "broker.restart": {"reassignment", "broker.restart"},
+    "reassignment": WHOLE_TOPIC | PLACEMENT,
+    "leaders.elect": WHOLE_TOPIC | PLACEMENT,
+    "broker.restart": PLACEMENT,
     **dict.fromkeys(OFFSETS, WHOLE_TOPIC | OFFSETS | {"group.delete"}),
     "group.delete": OFFSETS | {"group.delete"},
     **dict.fromkeys(USERS, USERS | ACLS),
@@ -47,8 +49,7 @@ for _kind in WHOLE_CLUSTER:
 # On other topics, groups, users, names of the same cluster.
 REFUSED_ELSEWHERE = {
     **{kind: set() if kind in NEW else WHOLE_CLUSTER for kind in REFUSED},
-    "reassignment": {"reassignment", "broker.restart", *WHOLE_CLUSTER},
-    "broker.restart": {"reassignment", "broker.restart", *WHOLE_CLUSTER},
+    **dict.fromkeys(PLACEMENT, PLACEMENT | WHOLE_CLUSTER),
     **{kind: REFUSED[kind] for kind in WHOLE_CLUSTER},
 }
 for _kind in REFUSED.keys() - NEW:

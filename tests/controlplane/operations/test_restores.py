@@ -60,6 +60,7 @@ RESTORING = [
 ]
 NO_WAY_BACK = {
     "broker.restart",
+    "leaders.elect",
     "topic.partitions",
     "topic.delete",
     "topic.retention_restore",

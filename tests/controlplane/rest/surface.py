@@ -232,6 +232,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     },
     "cluster.delete": {},
     "broker.restart": {"broker": 1},
+    "leaders.elect": {"topics": ["orders"], "broker": 1},
     "topic.create": {
         "name": "new",
         "partitions": 2,

@@ -59,6 +59,8 @@ function Ends({ process }: { process: BrokerProcess }) {
 
 function LogLines({ lines, label }: { lines: string[]; label: string }) {
   return (
+    // Long lines are scrolled to, so the keyboard must be able to reach them.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- WCAG 2.1.1: scrollable region
     <pre className="ps-code" tabIndex={0} aria-label={label} style={{ overflowX: "auto", margin: "8px 0 0" }}>
       {lines.join("\n")}
     </pre>

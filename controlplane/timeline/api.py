@@ -27,7 +27,7 @@ from controlplane.timeline.sources import Asked
 
 TAG = "timeline"
 FILTERS = [
-    OpenApiParameter("cluster_id", str),
+    OpenApiParameter("cluster_id", str, description="Deployments of the whole tenant included."),
     OpenApiParameter("kind", str, description="Kinds by comma."),
     OpenApiParameter(
         "subject",

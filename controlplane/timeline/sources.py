@@ -117,7 +117,9 @@ def _stored(
 ) -> Source:
     rows = _between(stored(tenant, scope, names), "at", asked).filter(kind__in=wanted)
     if asked.cluster_id:
-        rows = rows.filter(cluster_id=asked.cluster_id)
+        # What is deployed for all of the tenant is deployed for this cluster, too.
+        of_all = Q(cluster_id="", kind=rules.DEPLOYMENT)
+        rows = rows.filter(Q(cluster_id=asked.cluster_id) | of_all)
     whole = Q(subject="") | Q(subject__startswith="broker/")
     rows = rows.filter(_about("subject", asked.subjects, whole))
     return Source("e", rows, "at", lambda row: event_dict(row, scope, names))

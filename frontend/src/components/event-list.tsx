@@ -12,18 +12,22 @@ const TONES: Record<TimelineEvent["tone"], Tone> = { good: "ok", bad: "bad", war
 interface EventListProps {
   events: TimelineEvent[];
   label?: string;
+  /** With numbers, as a chart's marks have them. */
+  numbered?: boolean;
   /** What may be done with an event, behind its time. */
   action?: (event: TimelineEvent) => ReactNode;
 }
 
 /** Events, newest first: what happened, in one sentence, when, and where it leads. */
-export function EventList({ events, label = "Events", action }: EventListProps) {
+export function EventList({ events, label = "Events", numbered = false, action }: EventListProps) {
+  const List = numbered ? "ol" : "ul";
   return (
-    <ul className="ps-events" aria-label={label}>
-      {events.map((event) => (
+    <List className="ps-events" aria-label={label}>
+      {events.map((event, index) => (
         <li key={event.id}>
           <Status tone={TONES[event.tone]} label={kindWord(event.kind)} />
           <span style={{ minWidth: 0, overflowWrap: "anywhere" }}>
+            {numbered && <strong className="ps-tnum">{index + 1}. </strong>}
             {event.text} <Where event={event} />
             {event.by && <span className="ps-muted"> by {actorName(event.by)}</span>}
           </span>
@@ -33,7 +37,7 @@ export function EventList({ events, label = "Events", action }: EventListProps) 
           </span>
         </li>
       ))}
-    </ul>
+    </List>
   );
 }
 

@@ -24,6 +24,8 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
   const query = useLag(clusterId, range, group);
   const data = query.data;
   const records = useMemo(() => seriesByTopic(data?.data ?? [], "lag_records"), [data]);
+  // The group, and the topics that it reads.
+  const subjects = [`group/${group}`, ...records.map(({ name }) => `topic/${name}`)];
   const aside = (
     <>
       <span style={{ fontSize: "0.75rem" }}>
@@ -57,11 +59,21 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
       <div className="ps-card-body ps-cols-1-1">
         <figure style={{ margin: 0, minWidth: 0 }}>
           <figcaption className="ps-caption">Unread records</figcaption>
-          <TimeChart series={records} label={`Unread records of group ${group} over time`} area />
+          <TimeChart
+            series={records}
+            label={`Unread records of group ${group} over time`}
+            about={{ clusterId, subjects }}
+            area
+          />
         </figure>
         <figure style={{ margin: 0, minWidth: 0 }}>
           <figcaption className="ps-caption">Behind by (time)</figcaption>
-          <TimeLag group={group} points={data?.data ?? []} firstVerdictAt={firstVerdictAt} />
+          <TimeLag
+            group={group}
+            points={data?.data ?? []}
+            firstVerdictAt={firstVerdictAt}
+            about={{ clusterId, subjects }}
+          />
         </figure>
       </div>
     );

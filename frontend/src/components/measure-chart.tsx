@@ -19,6 +19,12 @@ interface MeasureChartProps {
   onRange: (range: ChartRange) => void;
 }
 
+/** The group or topic that a chart is of; of neither, all of the cluster. */
+function subjectsOf({ group, topic }: { group?: string; topic?: string } = {}): string[] | undefined {
+  const found = [...(group ? [`group/${group}`] : []), ...(topic ? [`topic/${topic}`] : [])];
+  return found.length > 0 ? found : undefined;
+}
+
 /** A measure over an hour or a quarter of a year, in the points that the server draws together. */
 export function MeasureChart({ title, clusterId, measure, about, format, range, onRange }: MeasureChartProps) {
   const query = useChart(clusterId, measure, range, about);
@@ -36,7 +42,12 @@ export function MeasureChart({ title, clusterId, measure, about, format, range, 
   } else {
     body = (
       <div className="ps-card-body">
-        <TimeChart label={`${title} over time`} format={format} series={linesOf(chart)} />
+        <TimeChart
+          label={`${title} over time`}
+          format={format}
+          series={linesOf(chart)}
+          about={{ clusterId, subjects: subjectsOf(about) }}
+        />
       </div>
     );
   }

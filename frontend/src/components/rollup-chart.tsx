@@ -1,6 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import type { ChartSubject } from "@/lib/chart-events";
 import { pointsOf, type Told } from "@/lib/insights";
 import { type Span, SPANS } from "@/lib/search";
 import { TimeChart } from "./charts/time-chart";
@@ -21,6 +22,8 @@ interface RollupChartProps<Row> {
   /** At most two stand beside each other. */
   figures: Figure<Row>[];
   file?: FileSource;
+  /** What happened to it is marked on its lines. */
+  about?: ChartSubject;
   /** The same rows as numbers, below the lines. */
   table?: (rows: Row[], periodS: number) => ReactNode;
 }
@@ -33,6 +36,7 @@ export function RollupChart<Row extends { ts: string }>({
   onSpan,
   figures,
   file,
+  about,
   table,
 }: RollupChartProps<Row>) {
   return (
@@ -60,6 +64,7 @@ export function RollupChart<Row extends { ts: string }>({
                 <TimeChart
                   label={`${figure.caption} over time`}
                   format={figure.format}
+                  about={about}
                   area
                   series={figure.lines.map((line) => ({
                     name: line.name,

@@ -1,5 +1,6 @@
 import { IconClockQuestion } from "@tabler/icons-react";
 import { useMemo } from "react";
+import type { ChartSubject } from "@/lib/chart-events";
 import { formatDuration } from "@/lib/format";
 import { leastBehind, seriesByTopic } from "@/lib/lag";
 import type { LagPoint } from "@/lib/types";
@@ -15,10 +16,11 @@ interface TimeLagProps {
   points: LagPoint[];
   /** When the first run that can judge the cluster's groups is due; null once one has. */
   firstVerdictAt: string | null | undefined;
+  about?: ChartSubject;
 }
 
 /** How far behind in time: a line over time, or why there is none and when to expect one. */
-export function TimeLag({ group, points, firstVerdictAt }: TimeLagProps) {
+export function TimeLag({ group, points, firstVerdictAt, about }: TimeLagProps) {
   const series = useMemo(() => seriesByTopic(points, "lag_seconds"), [points]);
   if (series.some((topic) => topic.points.some(([, seconds]) => seconds !== null))) {
     return (
@@ -27,6 +29,7 @@ export function TimeLag({ group, points, firstVerdictAt }: TimeLagProps) {
         label={`Time lag of group ${group} over time`}
         format={formatDuration}
         height={HEIGHT}
+        about={about}
         area
       />
     );

@@ -40,6 +40,11 @@ const kindsOf = (group: EventGroup): string =>
     .map(([kind]) => kind)
     .join(",");
 
+/** Kinds that charts mark: an operation once, when it has ended. */
+export const ofCharts = Object.keys(KINDS)
+  .filter((kind) => kind !== "operation-began")
+  .join(",");
+
 export interface EventFilters {
   last?: EventRange;
   sort?: EventGroup;

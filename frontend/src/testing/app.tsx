@@ -17,6 +17,8 @@ const DEFAULTS: Answers = {
   // Pages of the cluster c1 show them; a test that is about them gives its own.
   "GET /api/v1/clusters/c1/analytics/throughput": throughput(),
   "GET /api/v1/clusters/c1/analytics/sparklines": sparklines(),
+  // Every chart marks what happened.
+  "GET /api/v1/timeline": { ...listed([]), kept_from: "2026-10-17T10:00:00Z" },
   // The navigation counts them on every page.
   "GET /api/v1/alerts": listed([]),
 };

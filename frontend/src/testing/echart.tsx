@@ -1,6 +1,12 @@
-/** Stands in for the chart: its name, and each line with its values. */
+interface Line {
+  name: string;
+  data: [number, number | null][];
+  markLine?: { data: { label: { formatter: string } }[] };
+}
+
+/** Stands in for the chart: its name, each line with its values, and what is marked. */
 interface Drawn {
-  option: { series: { name: string; data: [number, number | null][] }[] };
+  option: { series: Line[] };
   label: string;
 }
 
@@ -10,6 +16,11 @@ export default function EChart({ option, label }: Drawn) {
       {option.series.map((line) => (
         <p key={line.name}>{`${line.name}: ${line.data.map(([, value]) => value ?? "gap").join(" ")}`}</p>
       ))}
+      {option.series
+        .filter((line) => line.markLine)
+        .map((line) => (
+          <p key={line.name}>{`marks: ${line.markLine?.data.map(({ label }) => label.formatter).join(" ")}`}</p>
+        ))}
     </div>
   );
 }

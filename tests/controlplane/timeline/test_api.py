@@ -162,6 +162,14 @@ def test_nothing_older_than_what_is_kept_is_shown_of_any_source(world, owner, se
     assert owner.get(f"{API}/timeline").json()["kept_from"] < iso(ago(days=6, hours=23))
 
 
+def test_a_deployment_of_the_whole_tenant_is_one_of_each_cluster(world, owner):
+    other = cluster_make(world.tenant, "other")
+    marked(owner, text="everywhere")
+    marked(owner, text="elsewhere", cluster_id=other.id)
+    assert texts(owner, f"?cluster_id={world.cluster.id}") == ["everywhere"]
+    assert texts(owner, f"?cluster_id={world.cluster.id}&subject=cluster") == ["everywhere"]
+
+
 def test_the_events_of_a_deleted_cluster_stay(world, owner):
     event_make(world, "broker-down", subject="broker/2")
     world.cluster.deleted_at = timezone.now()

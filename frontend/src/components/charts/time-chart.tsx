@@ -1,8 +1,10 @@
 import { Skeleton, useComputedColorScheme } from "@mantine/core";
 import { lazy, Suspense, useMemo } from "react";
+import { type ChartMark, type ChartSubject, marksOf, rangeOf } from "@/lib/chart-events";
 import { formatCompact } from "@/lib/format";
 import { colorsOf } from "@/lib/series-colors";
 import { ticks } from "@/lib/ticks";
+import { ChartEvents, useShownEvents } from "./chart-events";
 
 const EChart = lazy(() => import("./echart"));
 
@@ -20,14 +22,64 @@ interface TimeChartProps {
   /** Milliseconds shown, so that an empty stretch looks empty. */
   from?: number;
   to?: number;
+  /** Marks what happened to it in the time shown, and lists that below. */
+  about?: ChartSubject;
 }
 
 /** Colours that most eyes can distinguish, in both schemes. */
 const LIGHT = ["#0b6b80", "#c2570c", "#5b4bc4", "#2f7d32", "#b0307a", "#6b6b00", "#1f63b5", "#8a3b12"];
 const DARK = ["#58bdd1", "#f0a35c", "#a99cf5", "#7fce83", "#ee8cc2", "#d3cf5a", "#7fb6ff", "#e3a184"];
 
+/** Colours of marks by the tone of what happened, readable on either ground. */
+const MARKS: Record<ChartMark["tone"], [light: string, dark: string]> = {
+  bad: ["#b3261e", "#ff8a80"],
+  warn: ["#8a5a00", "#f0b95c"],
+  good: ["#2f7d32", "#7fce83"],
+  neutral: ["#5a6673", "#97a4b3"],
+};
+
+const NO_MARKS: ChartMark[] = [];
+
+function markLine(marks: ChartMark[], dark: boolean) {
+  return {
+    silent: true,
+    symbol: "none",
+    animation: false,
+    data: marks.map(({ at, tone, label }) => {
+      const color = MARKS[tone][dark ? 1 : 0];
+      return {
+        xAxis: at,
+        lineStyle: { color, type: "dashed", width: 1 },
+        label: { formatter: label, color, fontSize: 10, position: "end", distance: 2 },
+      };
+    }),
+  };
+}
+
 /** Lines over time with one shared crosshair; gaps stay gaps. */
-export function TimeChart({
+export function TimeChart({ about, ...drawn }: TimeChartProps) {
+  return about ? <MarkedChart about={about} {...drawn} /> : <Lines {...drawn} marks={NO_MARKS} />;
+}
+
+/** With what happened in the time that is shown. */
+function MarkedChart({ about, ...drawn }: TimeChartProps & { about: ChartSubject }) {
+  const { series, from, to } = drawn;
+  const range = useMemo(
+    () => (from !== undefined && to !== undefined ? { from, to } : rangeOf(series)),
+    [series, from, to],
+  );
+  const happened = useShownEvents(about, range);
+  const { events } = happened;
+  const marks = useMemo(() => (range ? marksOf(events, range) : NO_MARKS), [events, range]);
+  return (
+    <>
+      <Lines {...drawn} marks={marks} />
+      <ChartEvents happened={happened} label={drawn.label} />
+    </>
+  );
+}
+
+function Lines({
   series,
   label,
   format = formatCompact,
@@ -35,7 +87,8 @@ export function TimeChart({
   area = false,
   from,
   to,
-}: TimeChartProps) {
+  marks,
+}: Omit<TimeChartProps, "about"> & { marks: ChartMark[] }) {
   const scheme = useComputedColorScheme("light");
   const option = useMemo(() => {
     const dark = scheme === "dark";
@@ -49,7 +102,13 @@ export function TimeChart({
     return {
       animation: false,
       textStyle: { fontFamily: "'Inter Variable', system-ui, sans-serif" },
-      grid: { left: 8, right: 16, top: series.length > 1 ? 34 : 14, bottom: 4, containLabel: true },
+      grid: {
+        left: 8,
+        right: 16,
+        top: (series.length > 1 ? 34 : 14) + (marks.length > 0 ? 8 : 0),
+        bottom: 4,
+        containLabel: true,
+      },
       legend:
         series.length > 1
           ? {
@@ -87,6 +146,7 @@ export function TimeChart({
         splitLine: { lineStyle: { color: line } },
       },
       series: series.map((item, place) => ({
+        markLine: place === 0 && marks.length > 0 ? markLine(marks, dark) : undefined,
         name: item.name,
         type: "line",
         color: palette[colors[place] ?? 0],
@@ -97,7 +157,7 @@ export function TimeChart({
         areaStyle: area && series.length === 1 ? { opacity: 0.12 } : undefined,
       })),
     };
-  }, [series, scheme, format, area, from, to]);
+  }, [series, scheme, format, area, from, to, marks]);
   return (
     <Suspense fallback={<Skeleton height={height} />}>
       <EChart option={option} height={height} label={label} />

@@ -225,7 +225,7 @@ export function AnalyticsPage() {
                 Offsets are sampled every few seconds; the next Spark run turns them into history.
               </Empty>
             ) : (
-              <TimeChart series={series} label="Unread records by group over time" height={260} />
+              <TimeChart series={series} label="Unread records by group over time" height={260} about={{ clusterId }} />
             )}
           </div>
         </Card>

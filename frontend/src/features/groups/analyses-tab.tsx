@@ -43,6 +43,7 @@ export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: 
       />
       <RollupChart
         title="Lag by hours and days"
+        about={{ clusterId, subjects: [`group/${group}`] }}
         query={rollups}
         span={span}
         onSpan={onSpan}

@@ -58,6 +58,7 @@ export function InsightsPage() {
       <div className="ps-stack">
         <RollupChart
           title="The cluster over time"
+          about={{ clusterId }}
           file={{
             address: `${BASE}/rollups/cluster`,
             blanks,

@@ -43,6 +43,7 @@ export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, on
     <div className="ps-stack">
       <RollupChart
         title="Held and written"
+        about={{ clusterId, subjects: [`topic/${topic}`] }}
         file={{
           address: ROLLUPS,
           blanks: { cluster_id: clusterId },

@@ -5,9 +5,13 @@ back. The coordinator is the last guard: it refuses a commit to a group with mem
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
+from controlplane.common.grants import Area
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
@@ -28,6 +32,7 @@ from controlplane.groups.group_state import (
     restoring,
 )
 from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
+from controlplane.groups.offset_file import FileOffset, parse
 from controlplane.groups.rules import PartitionFacts, PlannedOffset
 from controlplane.groups.serializers import OffsetDiffSerializer
 from controlplane.operations.locks import Resource
@@ -114,7 +119,12 @@ class _OffsetKind(GroupOperationKind):
     def asked_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
         if resource is Resource.TOPIC:
             partitions = plan.inputs.get("partitions", [])
-            return [*plan.inputs.get("topics", []), *(row["topic"] for row in partitions)]
+            of_file = _file_offsets(plan.inputs)
+            return [
+                *plan.inputs.get("topics", []),
+                *(row["topic"] for row in partitions),
+                *(tp.topic for tp in of_file),
+            ]
         return super().asked_names(resource, plan)
 
     def check(self, context: StepContext) -> Done:
@@ -158,11 +168,20 @@ class OffsetReset(_OffsetKind):
     name = "offset.reset"
     inputs = OffsetResetInputs
 
+    def also_read(self, plan: Plan) -> Iterable[tuple[Area, str]]:
+        source = plan.inputs.get("from_group")
+        return [(Area.GROUP, source)] if source else ()
+
     def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
         committed = gateway.group_offsets([inputs["group"]]).get(inputs["group"], {})
+        strategy, value = inputs["strategy"], inputs.get("value")
+        if strategy in {rules.FILE, rules.COPY}:
+            return _to_named_offsets(gateway, inputs, committed)
         scope = _scope(gateway, inputs, committed)
         found, unknown = facts(gateway, scope, committed)
-        strategy, value = inputs["strategy"], inputs.get("value")
+        if strategy == rules.DURATION:
+            # From here on it is the instant that it was when somebody asked for the plan.
+            strategy, value = rules.TIMESTAMP, _now_ms() - (value or 0)
         if strategy == rules.TIMESTAMP:
             found = _with_timestamps(gateway, found, value)
         rows = rules.plan_reset(found, strategy=strategy, value=value)
@@ -258,6 +277,77 @@ def _scope(
         )
     # All partitions of its topics: one without a commit is read from the consumer's own start.
     return sorted(partitions_of(gateway, {tp.topic for tp in committed}))
+
+
+def _to_named_offsets(
+    gateway: ClusterGateway, inputs: dict[str, Any], committed: dict[TP, CommittedOffset]
+) -> list[PlannedOffset]:
+    """To what a file names for each partition, or to where another group stands.
+
+    Raises:
+        Problem: the file names a partition that is not there, or the group has no commit.
+    """
+    is_file = inputs["strategy"] == rules.FILE
+    named = _of_file(gateway, inputs) if is_file else _of_group(gateway, inputs, committed)
+    found, unknown = facts(gateway, named.scope, committed)
+    rows = rules.plan_to(found, named.wanted, reason=named.reason, absent=named.absent)
+    return sorted([*rows, *unknown], key=lambda row: row.tp)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Partitions, with the offsets that are wanted, and why (`rules.plan_to`)."""
+
+    scope: list[TP]
+    wanted: Mapping[TP, int]
+    reason: str
+    absent: str = ""
+
+
+def _of_file(gateway: ClusterGateway, inputs: dict[str, Any]) -> _Named:
+    lines = _file_offsets(inputs)
+    known = partitions_of(gateway, {tp.topic for tp in lines})
+    for tp, at in lines.items():
+        if tp not in known:
+            raise field_problem(
+                "/inputs/file", f"Line {at.line}: there is no {tp.topic}-{tp.partition}."
+            )
+    return _Named(sorted(lines), {tp: at.offset for tp, at in lines.items()}, "as the file says")
+
+
+def _of_group(
+    gateway: ClusterGateway, inputs: dict[str, Any], committed: dict[TP, CommittedOffset]
+) -> _Named:
+    """The caller sees that group: else there is no plan (`also_read`)."""
+    source = inputs["from_group"]
+    commits = gateway.group_offsets([source]).get(source, {})
+    if not commits:
+        raise field_problem(
+            "/inputs/from_group", f"There is no group {source}, or it has committed nothing."
+        )
+    if inputs.get("topics") or inputs.get("partitions"):
+        scope = _scope(gateway, inputs, committed)
+    else:
+        scope = sorted(commits.keys() & partitions_of(gateway, {tp.topic for tp in commits}))
+    if not scope:
+        raise field_problem(
+            "/inputs/from_group", f"Every topic in which {source} has a commit is deleted."
+        )
+    return _Named(
+        scope,
+        {tp: at.offset for tp, at in commits.items()},
+        f"where {source} stands",
+        f"{source} has no commit here: left as it is",
+    )
+
+
+def _file_offsets(inputs: dict[str, Any]) -> Mapping[TP, FileOffset]:
+    """Checked with the inputs: it is a file."""
+    return parse(inputs["file"], inputs["group"]) if inputs.get("file") else {}
+
+
+def _now_ms() -> int:
+    return int(timezone.now().timestamp() * 1000)
 
 
 def _with_timestamps(

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from controlplane.gateway.types import TP
 
 EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET = "earliest", "latest", "timestamp", "shift", "offset"
-STRATEGIES = (EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET)
+DURATION, FILE, COPY = "duration", "file", "copy"
+STRATEGIES = (EARLIEST, LATEST, TIMESTAMP, DURATION, SHIFT, OFFSET, FILE, COPY)
+"""DURATION is a TIMESTAMP that is so long before the plan. FILE and COPY name an offset for each
+partition: those of a file, or another group's commits.
+"""
 EFFECTS = REREAD, SKIP, FIRST, REMOVED, NONE, UNKNOWN = (
     "reread",
     "skip",
@@ -88,6 +92,37 @@ def plan_restore(
             at, reason = _clamped(fact, target)
             rows.append(_row(fact, at, reason or "as it was", is_restored=True))
     return rows
+
+
+def plan_to(
+    facts: Collection[PartitionFacts], wanted: Mapping[TP, int], *, reason: str, absent: str
+) -> list[PlannedOffset]:
+    """To the offset that is wanted of each partition; one without any is left as it is.
+
+    `reason` is that of a partition that goes where it should, `absent` that of one that is left.
+    """
+    rows = []
+    for fact in sorted(facts, key=lambda f: f.tp):
+        target = wanted.get(fact.tp)
+        if target is None:
+            rows.append(_left(fact, absent))
+        else:
+            at, moved = _clamped(fact, target)
+            rows.append(_row(fact, at, moved or reason))
+    return rows
+
+
+def _left(fact: PartitionFacts, reason: str) -> PlannedOffset:
+    return PlannedOffset(
+        tp=fact.tp,
+        from_offset=fact.committed,
+        to_offset=fact.committed,
+        log_start=fact.log_start,
+        log_end=fact.log_end,
+        effect=NONE,
+        records=0,
+        reason=reason,
+    )
 
 
 def _planned(fact: PartitionFacts, strategy: str, value: int | None) -> PlannedOffset:

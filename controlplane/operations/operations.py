@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from rest_framework.serializers import Serializer
 
 from controlplane.audit.services import Actor
+from controlplane.common.grants import Area
 from controlplane.common.problems import field_problem
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.diffs import ChangeDiffSerializer
@@ -217,6 +218,11 @@ class OperationKind(ABC):
         if resource in {Resource.CLUSTER, Resource.PLACEMENT}:
             return [""]
         raise NotImplementedError(f"{self.name} names no {resource} of {plan.resource}")
+
+    def also_read(self, plan: Plan) -> Iterable[tuple[Area, str]]:
+        """What the inputs take something from and nothing is locked of: it has to be seen, too."""
+        del plan
+        return ()
 
     def asked_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
         """As `lock_names`, of a plan that has only its inputs yet: what they name themselves."""

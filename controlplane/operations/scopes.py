@@ -63,6 +63,7 @@ def needs_of(kind: OperationKind, plan: Plan, names: Names) -> list[Need]:
         resources = [each for each in NAMED[area] if each in LOCKS[kind.name]]
         named = {name for resource in resources for name in names(resource, plan)}
         found += [Need(verb, area, name) for name in sorted(named)]
+    found += [Need(Verb.READ, area, name) for area, name in kind.also_read(plan)]
     return found
 
 

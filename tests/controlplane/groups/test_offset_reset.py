@@ -3,6 +3,7 @@ import pytest
 from controlplane.common.problems import Conflict, NotFound, Problem
 from controlplane.gateway.errors import GatewayError, timed_out
 from controlplane.gateway.types import TP, CommittedOffset
+from controlplane.groups import operations
 from controlplane.operations.services import undo_plan_create
 from tests.controlplane.support import ACTOR, drive
 
@@ -238,3 +239,97 @@ def test_offsets_are_put_back_where_there_is_a_leader(half_led):
     )
     assert drive(half_led.start(plan)).state == "succeeded"
     assert offsets(half_led) == {0: 10, 1: 80}
+
+
+# -- to offsets that are named for each partition ------------------------------------------------
+def moves(plan):
+    return {
+        row["partition"]: (row["from"], row["to"], row["reason"]) for row in plan.diff["partitions"]
+    }
+
+
+def test_a_file_says_where_each_partition_goes_and_undo_puts_it_back(readers):
+    file = "readers,orders,0,10\nothers,orders,1,1\nreaders,orders,1,500\n"
+    plan = readers.plan("offset.reset", group="readers", strategy="file", file=file)
+    assert moves(plan) == {
+        0: (60, 10, "as the file says"),
+        1: (80, 100, "500 is not there yet: behind the last record"),
+    }
+    operation = drive(readers.start(plan))
+    assert offsets(readers) == {0: 10, 1: 100}
+    undo = undo_plan_create(tenant=readers.tenant, actor=ACTOR, operation_id=operation.id)
+    assert drive(readers.start(undo)).state == "succeeded"
+    assert offsets(readers) == {0: 60, 1: 80}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "pointer", "why"),
+    [
+        ({"strategy": "file"}, "/inputs/file", "needs it"),
+        ({"strategy": "file", "file": "x"}, "/inputs/file", "Line 1"),
+        ({"strategy": "file", "file": "orders,0,1\norders,7,1"}, "/inputs/file", "Line 2"),
+        (
+            {"strategy": "file", "file": "orders,0,1", "topics": ["orders"]},
+            "/inputs/file",
+            "name no",
+        ),
+        ({"strategy": "latest", "file": "orders,0,1"}, "/inputs/file", "takes none"),
+        ({"strategy": "copy"}, "/inputs/from_group", "needs it"),
+        ({"strategy": "copy", "from_group": "readers"}, "/inputs/from_group", "itself"),
+        ({"strategy": "copy", "from_group": "nobody"}, "/inputs/from_group", "There is no group"),
+        ({"strategy": "earliest", "from_group": "x"}, "/inputs/from_group", "takes none"),
+        ({"strategy": "duration"}, "/inputs/value", "needs it"),
+        ({"strategy": "duration", "value": -1}, "/inputs/value", "negative"),
+        ({"strategy": "duration", "value": 2**60}, "/inputs/value", "ten years"),
+    ],
+)
+def test_bad_sources_are_named(readers, inputs, pointer, why):
+    with pytest.raises(Problem) as caught:
+        readers.plan("offset.reset", group="readers", **inputs)
+    (error,) = caught.value.errors
+    assert error["pointer"] == pointer
+    assert why in error["detail"]
+
+
+def test_a_copy_goes_where_another_group_stands_and_leaves_the_rest(readers):
+    readers.gateway.add_group("others", {TP("orders", 0): 5})
+    plan = readers.plan(
+        "offset.reset", group="readers", strategy="copy", from_group="others", topics=["orders"]
+    )
+    assert moves(plan) == {
+        0: (60, 5, "where others stands"),
+        1: (80, 80, "others has no commit here: left as it is"),
+    }
+    assert drive(readers.start(plan)).state == "succeeded"
+    assert offsets(readers) == {0: 5, 1: 80}
+    assert offsets(readers, "others") == {0: 5}
+
+
+def test_a_new_group_begins_where_another_stands(readers):
+    plan = readers.plan("offset.reset", group="new", strategy="copy", from_group="readers")
+    assert drive(readers.start(plan)).state == "succeeded"
+    assert offsets(readers, "new") == {0: 60, 1: 80}
+
+
+def test_a_copy_leaves_deleted_topics_out(readers):
+    readers.gateway.add_group("others", {TP("orders", 0): 5, TP("old", 0): 9})
+    plan = readers.plan("offset.reset", group="readers", strategy="copy", from_group="others")
+    assert set(moves(plan)) == {0}
+    readers.gateway.add_group("past", {TP("old", 0): 9})
+    with pytest.raises(Problem, match="deleted"):
+        readers.plan("offset.reset", group="readers", strategy="copy", from_group="past")
+
+
+def test_a_duration_is_an_instant_so_long_before_the_plan(readers, monkeypatch):
+    monkeypatch.setattr(operations, "_now_ms", lambda: 10_000)
+    asked = []
+    offsets_of = readers.gateway.offsets
+
+    def spied(specs):
+        asked.extend(spec for spec in specs.values() if spec >= 0)
+        return offsets_of(specs)
+
+    monkeypatch.setattr(readers.gateway, "offsets", spied)
+    plan = readers.plan("offset.reset", group="readers", strategy="duration", value=4_000)
+    assert set(asked) == {6_000}
+    readers.start(plan)

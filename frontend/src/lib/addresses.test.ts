@@ -25,7 +25,7 @@ describe("addresses", () => {
   it("say what each kind of plan takes", () => {
     expectTypeOf<PlanInputs<"topic.partitions">>().toEqualTypeOf<{ name: string; partitions: number }>();
     expectTypeOf<PlanInputs<"offset.reset">["strategy"]>().toEqualTypeOf<
-      "earliest" | "latest" | "timestamp" | "shift" | "offset"
+      "earliest" | "latest" | "timestamp" | "duration" | "shift" | "offset" | "file" | "copy"
     >();
   });
 });

@@ -1,18 +1,13 @@
-import { Button, Group, MultiSelect, NumberInput, Radio, Stack, TextInput } from "@mantine/core";
+import { Button, Group, MultiSelect, Radio, Stack } from "@mantine/core";
+import { partitionId } from "@/components/partition-column";
 import { useDraft } from "@/lib/draft";
-import type { GroupDetail, PlanInputs } from "@/lib/types";
+import { toProblem } from "@/lib/problem";
+import type { GroupDetail } from "@/lib/types";
+import { type Chosen, inputsOf, type ResetInputs, STRATEGIES, type Strategy } from "./reset-strategies";
+import { ResetTarget } from "./reset-target";
 
-/** What a reset takes, but for the group, which the page knows. */
-export type ResetInputs = Omit<PlanInputs<"offset.reset">, "group">;
-type Strategy = ResetInputs["strategy"];
-
-const STRATEGIES: [Strategy, string, string][] = [
-  ["earliest", "The beginning", "Read everything that is still held once more."],
-  ["latest", "The end", "Skip everything unread; start with what arrives from now on."],
-  ["timestamp", "A point in time", "Start with the first record at or after it."],
-  ["shift", "Some records back or forward", "Relative to the committed offset of each partition."],
-  ["offset", "An exact offset", "The same number in every chosen partition."],
-];
+/** Names offered at a time; typing finds the others. */
+const OFFERED_MAX = 100;
 
 /** An hour ago, as the field wants it: local time, to the minute. */
 function anHourAgo(): string {
@@ -20,87 +15,100 @@ function anHourAgo(): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
+/** What the server said of the inputs, by their name. */
+function problemsOf(error: unknown): Record<string, string> {
+  const rows = error ? (toProblem(error).errors ?? []) : [];
+  return Object.fromEntries(rows.map((row) => [row.pointer.split("/")[2] ?? "", row.detail]));
+}
+
 interface ResetFormProps {
+  clusterId: string;
   group: GroupDetail;
   /** Where the input is kept. */
   draft: string;
   busy: boolean;
   /** Why no plan can be made now. */
   blocked?: string;
+  /** Why the last one could not. */
+  error: unknown;
   onPlan: (inputs: ResetInputs) => void;
 }
 
-export function ResetForm({ group, draft, busy, blocked, onPlan }: ResetFormProps) {
+export function ResetForm({ clusterId, group, draft, busy, blocked, error, onPlan }: ResetFormProps) {
   const topics = [...new Set(group.offsets.map((row) => row.topic))].sort();
-  const [chosen, setChosen] = useDraft<string[]>(`${draft}/topics`, []);
-  const [strategy, setStrategy] = useDraft<Strategy>(`${draft}/strategy`, "earliest");
-  const [time, setTime] = useDraft(`${draft}/time`, anHourAgo());
-  const [number, setNumber] = useDraft<number | string>(`${draft}/number`, 0);
-  const timestamp = new Date(time).getTime();
-  const value =
-    strategy === "timestamp" ? timestamp : strategy === "shift" || strategy === "offset" ? Number(number) : undefined;
-  const valid = value === undefined || Number.isInteger(value);
+  const [chosen, setChosen] = useDraft<Chosen>(`${draft}/chosen`, {
+    strategy: "earliest",
+    time: anHourAgo(),
+    number: 0,
+    ago: 1,
+    unit: "hours",
+    file: "",
+    fromGroup: "",
+    topics: [],
+    partitions: [],
+  });
+  const change = (next: Partial<Chosen>) => setChosen({ ...chosen, ...next });
+  const inputs = inputsOf(chosen);
+  const ofTopics = group.offsets.filter((row) => chosen.topics.length === 0 || chosen.topics.includes(row.topic));
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
-    if (valid && !blocked) onPlan({ strategy, value, topics: chosen.length > 0 ? chosen : undefined });
+    if (inputs && !blocked) onPlan(inputs);
   };
   return (
     <form onSubmit={submit}>
       <Stack gap="lg">
-        <Radio.Group label="Start reading from" value={strategy} onChange={(next) => setStrategy(next as Strategy)}>
+        <Radio.Group
+          label="Start reading from"
+          value={chosen.strategy}
+          onChange={(next) => change({ strategy: next as Strategy })}
+        >
           <Stack gap={8} mt={8}>
             {STRATEGIES.map(([id, label, description]) => (
               <Radio key={id} value={id} size="xs" label={label} description={description} />
             ))}
           </Stack>
         </Radio.Group>
-        {strategy === "timestamp" && (
-          <TextInput
-            type="datetime-local"
-            label="Time (of this browser's zone)"
-            description={Number.isNaN(timestamp) ? undefined : `${new Date(timestamp).toISOString().slice(0, 16)}Z`}
-            size="sm"
-            w={260}
-            maw="100%"
-            value={time}
-            onChange={(event) => setTime(event.currentTarget.value)}
-            error={valid ? undefined : "A date and a time"}
-          />
-        )}
-        {strategy === "shift" && (
-          <NumberInput
-            label="Records"
-            description="Negative goes back and reads again, positive skips."
-            size="sm"
-            w={220}
-            allowDecimal={false}
-            value={number}
-            onChange={setNumber}
-          />
-        )}
-        {strategy === "offset" && (
-          <NumberInput
-            label="Offset"
-            min={0}
-            size="sm"
-            w={220}
-            allowDecimal={false}
-            value={number}
-            onChange={setNumber}
-          />
-        )}
-        <MultiSelect
-          label="Topics"
-          description="None chosen: all topics with committed offsets."
-          placeholder={chosen.length === 0 ? "All topics of the group" : undefined}
-          data={topics}
-          value={chosen}
-          onChange={setChosen}
-          searchable
-          clearable
-          size="sm"
-          maw={520}
+        <ResetTarget
+          clusterId={clusterId}
+          group={group.group}
+          chosen={chosen}
+          onChange={change}
+          problems={problemsOf(error)}
         />
+        {chosen.strategy !== "file" && (
+          <>
+            <MultiSelect
+              label="Topics"
+              description={
+                chosen.strategy === "copy"
+                  ? "None chosen: wherever the other group has a commit."
+                  : "None chosen: all topics with committed offsets."
+              }
+              placeholder={chosen.topics.length === 0 ? "All topics of the group" : undefined}
+              data={topics}
+              value={chosen.topics}
+              onChange={(next) => change({ topics: next, partitions: [] })}
+              limit={OFFERED_MAX}
+              searchable
+              clearable
+              size="sm"
+              maw={520}
+            />
+            <MultiSelect
+              label="Partitions"
+              description="None chosen: all partitions of the topics."
+              placeholder={chosen.partitions.length === 0 ? "All partitions" : undefined}
+              data={ofTopics.map(partitionId)}
+              value={chosen.partitions}
+              onChange={(next) => change({ partitions: next })}
+              limit={OFFERED_MAX}
+              searchable
+              clearable
+              size="sm"
+              maw={520}
+            />
+          </>
+        )}
         <Group justify="flex-end">
           {blocked && (
             <span id="reset-blocked" className="ps-muted" style={{ fontSize: "0.8125rem" }}>
@@ -110,7 +118,7 @@ export function ResetForm({ group, draft, busy, blocked, onPlan }: ResetFormProp
           <Button
             type="submit"
             loading={busy}
-            disabled={!valid || blocked !== undefined}
+            disabled={!inputs || blocked !== undefined}
             aria-describedby={blocked ? "reset-blocked" : undefined}
           >
             Review plan

@@ -1,9 +1,9 @@
-import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { collector, operation, plan } from "@/testing/samples";
-import { group, groupOffset } from "@/testing/samples-groups";
+import { collector, listed, operation, plan } from "@/testing/samples";
+import { group, groupOffset, groupRow } from "@/testing/samples-groups";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups/readers/reset";
@@ -62,6 +62,8 @@ describe("resetting offsets", () => {
     [/The end/, null, { strategy: "latest" }],
     [/Some records back/, ["Records", "-5"], { strategy: "shift", value: -5 }],
     [/An exact offset/, ["Offset", "7"], { strategy: "offset", value: 7 }],
+    [/Some time ago/, ["How long ago", "3"], { strategy: "duration", value: 10_800_000 }],
+    [/Offsets of a file/, ["Offsets", "sales,0,7"], { strategy: "file", file: "sales,0,7" }],
     [
       /A point in time/,
       [/Time/, "2026-01-02T03:04"],
@@ -91,10 +93,77 @@ describe("resetting offsets", () => {
     expect((screen.getByRole("button", { name: "Review plan" }) as HTMLButtonElement).disabled).toBe(true);
   });
 
-  it("waits until nobody consumes, and says for how many", async () => {
-    const member = { member_id: "m", client_id: "app", host: "h", partitions: [] };
-    await open(group({ members: [member, { ...member, member_id: "n" }] }));
+  it("plans some partitions of some topics", async () => {
+    const { asked } = await open(
+      group({ offsets: [groupOffset(), groupOffset({ partition: 1 }), groupOffset({ topic: "a-b", partition: 12 })] }),
+    );
+    await screen.findByText("Start reading from");
+    fireEvent.click(screen.getByRole("combobox", { name: "Partitions" }));
+    fireEvent.click(await screen.findByRole("option", { name: "a-b-12" }));
+    press("Review plan");
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")?.body).toMatchObject({
+        inputs: { group: "readers", strategy: "earliest", partitions: [{ topic: "a-b", partition: 12 }] },
+      }),
+    );
+  });
+
+  it("reads a file of this computer, and says by its field which line is wrong", async () => {
+    const errors = [{ pointer: "/inputs/file", detail: "Line 2: there is no sales-9." }];
+    const refusal = new Refusal(422, "The inputs are not right", "See the fields.", { errors });
+    const { asked } = await open(group(), { "POST /api/v1/plans": refusal });
+    await screen.findByText("Start reading from");
+    choose(/Offsets of a file/);
+    expect((screen.getByRole("button", { name: "Review plan" }) as HTMLButtonElement).disabled).toBe(true);
+    const picker = document.querySelector<HTMLInputElement>("input[type=file]");
+    if (!picker) throw new Error("there is no picker of files");
+    fireEvent.change(picker, { target: { files: [new File(["sales,0,1\nsales,9,1"], "offsets.csv")] } });
+    await waitFor(() =>
+      expect(screen.getByLabelText<HTMLTextAreaElement>("Offsets").value).toBe("sales,0,1\nsales,9,1"),
+    );
+    press("Review plan");
+    await waitFor(() => expect(screen.getAllByText("Line 2: there is no sales-9.").length).toBeGreaterThan(0));
+    expect(screen.getByLabelText("Offsets").getAttribute("aria-invalid")).toBe("true");
+    expect(asked.filter((one) => one.method === "POST")).toHaveLength(1);
+  });
+
+  it("offers the groups of the cluster, but not the group itself, and copies from one", async () => {
+    const { asked } = await open(group(), {
+      "GET /api/v1/clusters/c1/groups": listed([groupRow(), groupRow({ group: "others" })]),
+    });
+    await screen.findByText("Start reading from");
+    choose(/Where another group/);
+    const field = screen.getByRole("combobox", { name: "Group to copy from" });
+    fireEvent.focus(field);
+    fireEvent.click(field);
+    expect(await screen.findByRole("option", { name: "others", hidden: true })).toBeTruthy();
+    expect(screen.queryByRole("option", { name: "readers", hidden: true })).toBeNull();
+    fireEvent.change(field, { target: { value: "others" } });
+    press("Review plan");
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")?.body).toMatchObject({
+        inputs: { group: "readers", strategy: "copy", from_group: "others" },
+      }),
+    );
+  });
+
+  it("waits until nobody consumes, and names who does", async () => {
+    const member = { member_id: "m", client_id: "app", host: "/10.0.0.7", partitions: [] };
+    const hostile = {
+      ...member,
+      member_id: "n",
+      client_id: "<b>n</b>",
+      partitions: [{ topic: "sales", partition: 0 }],
+    };
+    await open(group({ members: [member, hostile] }));
     expect(await screen.findByText("2 members of this group are active")).toBeTruthy();
+    const names = within(screen.getByRole("list", { name: "Members that keep it from running" })).getAllByRole(
+      "listitem",
+    );
+    expect(names.map((name) => name.textContent)).toEqual([
+      "app on 10.0.0.7, 0 partitions",
+      "<b>n</b> on 10.0.0.7, 1 partition",
+    ]);
     expect(screen.getByText("Waits until all 2 members have stopped.")).toBeTruthy();
     expect((screen.getByRole("button", { name: "Review plan" }) as HTMLButtonElement).disabled).toBe(true);
   });

@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
@@ -6,11 +7,13 @@ import { PageHeader } from "@/components/page-header";
 import { PlanProblem, PlanWizard, usePlanWizard } from "@/components/plan-wizard";
 import { Refused } from "@/components/refused";
 import type { WizardStep } from "@/components/wizard";
-import { plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { GroupState } from "./group-state";
-import { type ResetInputs, ResetForm } from "./reset-form";
+import { HoldingMembers } from "./holding-members";
+import { saveOffsets } from "./offset-csv";
+import { ResetForm } from "./reset-form";
+import type { ResetInputs } from "./reset-strategies";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group/reset");
 
@@ -48,15 +51,7 @@ export function ResetPage() {
         steps={STEPS}
         draft={draft}
         notice={
-          wizard.active < 2 &&
-          members > 0 && (
-            <Notice
-              tone="warn"
-              title={`${plural(members, "member")} of this group ${members === 1 ? "is" : "are"} active`}
-            >
-              Offsets can be set only while nobody consumes. Stop the members; this page notices it by itself.
-            </Notice>
-          )
+          wizard.active < 2 && members > 0 && <HoldingMembers members={query.data?.parts.group.data?.members ?? []} />
         }
         done={
           <Notice
@@ -77,7 +72,15 @@ export function ResetPage() {
             <PartView query={query} name="group">
               {(group) => (
                 <>
-                  <ResetForm group={group} draft={draft} busy={wizard.plan.isPending} blocked={blocked} onPlan={ask} />
+                  <ResetForm
+                    clusterId={clusterId}
+                    group={group}
+                    draft={draft}
+                    busy={wizard.plan.isPending}
+                    blocked={blocked}
+                    error={wizard.plan.error}
+                    onPlan={ask}
+                  />
                   <PlanProblem wizard={wizard} />
                 </>
               )}
@@ -85,7 +88,18 @@ export function ResetPage() {
           </Card>
           <Card title="Where the group stands">
             <PartView query={query} name="group">
-              {(group) => <GroupState group={group} />}
+              {(group) => (
+                <>
+                  <GroupState group={group} />
+                  {group.offsets.some((row) => row.committed !== null) && (
+                    <div className="ps-card-body">
+                      <Button variant="default" size="xs" onClick={() => saveOffsets(group.group, group.offsets)}>
+                        Save these offsets as a file
+                      </Button>
+                    </div>
+                  )}
+                </>
+              )}
             </PartView>
           </Card>
         </div>

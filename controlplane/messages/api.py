@@ -1,17 +1,38 @@
-"""`/clusters/{id}/topics/{name}/messages`: a page of what a topic holds."""
+"""`/clusters/{id}/topics/{name}/messages`, its export, and `/message-masks`."""
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.common.grants import Area, Verb
-from controlplane.common.openapi import CURSOR, documented
+from controlplane.common.openapi import CURSOR, PAGED, documented
+from controlplane.common.paging import page_of
+from controlplane.common.problems import TooManyRequests
+from controlplane.common.ratelimit import EXPORTS, seconds_to_wait
+from controlplane.messages import selectors, services
+from controlplane.messages.export import CONTENT_TYPES, exported
 from controlplane.messages.query import From, Order
 from controlplane.messages.reading import Asked, reading
-from controlplane.messages.serializers import FORMATS, MessagePageSerializer, query_of
-from controlplane.messages.services import read_begin
+from controlplane.messages.serializers import (
+    CSV,
+    FORMATS,
+    NDJSON,
+    MaskInputSerializer,
+    MaskPageSerializer,
+    MaskSerializer,
+    MessageExportQuerySerializer,
+    MessagePageSerializer,
+    NewMessageSerializer,
+    WrittenMessageSerializer,
+    new_record,
+    query_of,
+)
+from controlplane.messages.services import EXPORT, read_begin
 from controlplane.tenants.views import TenantView
 
 TAG = "messages"
@@ -34,9 +55,14 @@ QUERY = [
 ]
 
 
+EXPORT_COMPLETE = "X-Penstock-Export-Complete"
+
+
 class MessagesView(TenantView):
     area = Area.TOPIC
     reads = Verb.BROWSE
+    needs = Verb.PRODUCE
+    asks_outside = True
 
     @documented(
         "message_list",
@@ -54,6 +80,144 @@ class MessagesView(TenantView):
             query=query_of(request.query_params),
         )
         return Response(message_page(asked), headers=NO_STORE)
+
+    @documented(
+        "message_produce",
+        body=NewMessageSerializer,
+        answers={201: WrittenMessageSerializer},
+        tag=TAG,
+        summary="Write one message; 504 when whether it was written is not known",
+    )
+    def post(self, request: Request, cluster_id: str, name: str) -> Response:
+        given = NewMessageSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        written = services.message_produce(
+            tenant=self.tenant,
+            actor=self.access.actor,
+            cluster_id=cluster_id,
+            topic=name,
+            new=new_record(given.validated_data),
+        )
+        return Response(
+            {
+                "partition": written.partition,
+                "offset": written.offset,
+                "timestamp_ms": written.timestamp_ms,
+            },
+            status=status.HTTP_201_CREATED,
+        )
+
+
+class MessagesExportView(TenantView):
+    """A bounded number of messages as a file; a header says whether that was all."""
+
+    area = Area.TOPIC
+    reads = Verb.BROWSE
+
+    @documented(
+        "message_export",
+        answers={
+            (200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.STR, "One message a line."),
+            (200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, "Rows after their names."),
+        },
+        parameters=[
+            OpenApiParameter("format", str, enum=[NDJSON, CSV], description="ndjson by default."),
+            OpenApiParameter("records", int, description="1 to 10000; 1000 by default."),
+            *(row for row in QUERY if row.name not in {"limit", "whole"}),
+        ],
+        tag=TAG,
+        summary="The same as a file, at most 16 MiB, as X-Penstock-Export-Complete says",
+    )
+    def get(self, request: Request, cluster_id: str, name: str) -> HttpResponse:
+        query = query_of(request.query_params, shape=MessageExportQuerySerializer)
+        wait_s = seconds_to_wait(EXPORTS, self.access.actor.credential)
+        if wait_s is not None:
+            raise TooManyRequests(f"Try again in {wait_s} s.", retry_after_s=wait_s)
+        asked = read_begin(
+            tenant=self.tenant,
+            actor=self.access.actor,
+            cluster_id=cluster_id,
+            topic=name,
+            query=query,
+            how=EXPORT,
+        )
+        wanted = request.query_params.get("format", NDJSON)
+        text, is_complete = exported(asked, is_csv=wanted == CSV)
+        answer = HttpResponse(text, content_type=CONTENT_TYPES[wanted])
+        answer["Content-Disposition"] = f'attachment; filename="messages.{wanted}"'
+        answer["Cache-Control"] = "no-store"
+        answer[EXPORT_COMPLETE] = "true" if is_complete else "false"
+        return answer
+
+
+class MasksView(TenantView):
+    needs = Verb.ADMINISTER
+
+    @documented(
+        "message_mask_list",
+        answers={200: MaskPageSerializer},
+        parameters=PAGED,
+        tag=TAG,
+        summary="What of the tenant's messages is hidden from whom",
+    )
+    def get(self, request: Request) -> Response:
+        rows = selectors.mask_rows(self.tenant)
+        return Response(page_of(request, rows, selectors.mask_dict))
+
+    @documented(
+        "message_mask_create",
+        body=MaskInputSerializer,
+        answers={201: MaskSerializer},
+        tag=TAG,
+        summary="Hide a part of the messages of some topics",
+    )
+    def post(self, request: Request) -> Response:
+        given = MaskInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        row = services.mask_create(
+            tenant=self.tenant, actor=self.access.actor, values=given.validated_data
+        )
+        return Response(selectors.mask_dict(row), status=status.HTTP_201_CREATED)
+
+
+class MaskView(TenantView):
+    needs = Verb.ADMINISTER
+
+    def held(self, mask_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        return selectors.mask_dict(selectors.mask_row(self.tenant, mask_id, locked=True))
+
+    @documented("message_mask_get", answers={200: MaskSerializer}, tag=TAG, summary="One mask")
+    def get(self, request: Request, mask_id: str) -> Response:
+        return Response(selectors.mask_dict(selectors.mask_row(self.tenant, mask_id)))
+
+    @documented(
+        "message_mask_change",
+        body=MaskInputSerializer,
+        answers={200: MaskSerializer},
+        tag=TAG,
+        summary="Change a mask, all of it",
+    )
+    def put(self, request: Request, mask_id: str) -> Response:
+        selectors.mask_row(self.tenant, mask_id)
+        given = MaskInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        row = services.mask_update(
+            tenant=self.tenant,
+            actor=self.access.actor,
+            mask_id=mask_id,
+            values=given.validated_data,
+        )
+        return Response(selectors.mask_dict(row))
+
+    @documented(
+        "message_mask_delete",
+        answers={204: None},
+        tag=TAG,
+        summary="Delete a mask: what it hid is shown",
+    )
+    def delete(self, request: Request, mask_id: str) -> Response:
+        services.mask_delete(tenant=self.tenant, actor=self.access.actor, mask_id=mask_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def message_page(asked: Asked) -> dict[str, Any]:

@@ -5,7 +5,7 @@ cancels the reading; its reader's connection and its seat are given back. Nothin
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -102,7 +102,7 @@ def seat(tenant_id: str) -> Iterator[None]:
 Show = Callable[[Seen], dict[str, Any]]
 
 
-def reading(asked: Asked, show: Show | None = None) -> Iterator[list[Frame]]:
+def reading(asked: Asked, show: Show | None = None) -> Generator[list[Frame], None, None]:
     """What a reading finds, a list of frames a step; the last one is `done`.
 
     Args:

@@ -4,17 +4,32 @@ from typing import Any
 
 from rest_framework import serializers
 
+from controlplane.common.grants import (
+    MESSAGE_READER,
+    NAME_MAX,
+    OPERATOR,
+    OWNER,
+    Match,
+    Pattern,
+)
 from controlplane.common.problems import field_problem
-from controlplane.common.serializers import PageSerializer, Shape
+from controlplane.common.serializers import PageSerializer, Shape, etag_field, page_serializer
+from controlplane.gateway.record_port import NewRecord
 from controlplane.messages.bounds import (
+    EXPORT_RECORDS_DEFAULT,
+    EXPORT_RECORDS_MAX,
     EXPRESSION_MAX,
     FILTER_TEXT_MAX,
     PAGE_DEFAULT,
     PAGE_MAX,
     PARTITIONS_MAX,
+    PRODUCE_HEADERS_MAX,
+    PRODUCE_KEY_MAX_BYTES,
+    PRODUCE_VALUE_MAX_BYTES,
 )
-from controlplane.messages.decoding import Format, Kind
+from controlplane.messages.decoding import Format, Kind, Undecodable, json_of
 from controlplane.messages.expression import ExpressionError, parse
+from controlplane.messages.masking import PATH_MAX, Act, Part, path_of
 from controlplane.messages.query import (
     CURSOR_CHARS_MAX,
     OFFSET_MAX,
@@ -25,6 +40,7 @@ from controlplane.messages.query import (
     opened,
 )
 
+NDJSON, CSV = "ndjson", "csv"
 FORMATS = [each.value for each in Format]
 KINDS = [each.value for each in Kind]
 ENDINGS = ["limit", "end", "records", "bytes", "seconds"]
@@ -138,13 +154,26 @@ class MessageQuerySerializer(Shape):
         return fields
 
 
-def query_of(params: Mapping[str, str], *, is_tail: bool = False) -> Query:
+class MessageExportQuerySerializer(MessageQuerySerializer):
+    limit = None
+    records = serializers.IntegerField(
+        min_value=1, max_value=EXPORT_RECORDS_MAX, default=EXPORT_RECORDS_DEFAULT
+    )
+    format = serializers.ChoiceField([NDJSON, CSV], default=NDJSON)
+
+
+def query_of(
+    params: Mapping[str, str],
+    *,
+    is_tail: bool = False,
+    shape: type[MessageQuerySerializer] = MessageQuerySerializer,
+) -> Query:
     """The query of these parameters.
 
     Raises:
         ValidationError, Invalid: each names its field.
     """
-    given = MessageQuerySerializer(data=dict(params.items()))
+    given = shape(data=dict(params.items()))
     given.is_valid(raise_exception=True)
     values = given.validated_data
     start = From(values.get("from") or _start(values, is_tail=is_tail))
@@ -156,7 +185,8 @@ def query_of(params: Mapping[str, str], *, is_tail: bool = False) -> Query:
             raise field_problem(f"/{field}", f"{field} goes with from={wanted.value}.")
     if order is Order.NEWEST and start is From.BEGINNING:
         raise field_problem("/order", "Before the beginning there is nothing: read oldest first.")
-    if values["whole"] and values["limit"] > 1:
+    limit = values["limit"] if "limit" in values else values["records"]
+    if values["whole"] and limit > 1:
         raise field_problem("/whole", "One message is shown whole: limit=1.")
     spans: dict[int, Any] = {}
     if "cursor" in values:
@@ -170,7 +200,7 @@ def query_of(params: Mapping[str, str], *, is_tail: bool = False) -> Query:
         order=order,
         offset=values.get("offset", 0),
         time_ms=_ms(values.get("time")),
-        limit=values["limit"],
+        limit=limit,
         key=values.get("key", ""),
         value=values.get("value", ""),
         header=values.get("header", ""),
@@ -210,3 +240,151 @@ def _partitions(text: str) -> frozenset[int]:
 
 def _ms(at: datetime | None) -> int:
     return 0 if at is None else int(at.timestamp() * 1000)
+
+
+# -- writing ------------------------------------------------------------------------------------
+WRITTEN_FORMATS = ["string", "json", "hex"]
+
+
+class NewPartSerializer(Shape):
+    """A key, value or header to be written."""
+
+    format = serializers.ChoiceField(WRITTEN_FORMATS, default="string")
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """With its bytes: JSON is written as it is given, and has to be some."""
+        try:
+            raw = attrs["text"].encode()
+            if attrs["format"] == "json":
+                json_of(raw)
+            elif attrs["format"] == "hex":
+                raw = bytes.fromhex(attrs["text"])
+        except Undecodable as error:
+            raise serializers.ValidationError({"text": str(error)}) from error
+        except UnicodeEncodeError as error:
+            raise serializers.ValidationError({"text": "It holds half a character."}) from error
+        except ValueError as error:
+            raise serializers.ValidationError({"text": "No hexadecimal digits."}) from error
+        return {**attrs, "raw": raw}
+
+
+class NewHeaderSerializer(Shape):
+    name = serializers.CharField(max_length=NAME_MAX, trim_whitespace=False)
+    value = NewPartSerializer(allow_null=True)
+
+
+class NewMessageSerializer(Shape):
+    partition = serializers.IntegerField(
+        min_value=0,
+        max_value=PARTITION_MAX,
+        allow_null=True,
+        default=None,
+        help_text="Null: the key decides, or chance.",
+    )
+    key = NewPartSerializer(allow_null=True, default=None)
+    value = NewPartSerializer(allow_null=True, help_text="Null: a tombstone.")
+    headers = serializers.ListField(
+        child=NewHeaderSerializer(), default=list, max_length=PRODUCE_HEADERS_MAX
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        for name, most in (("key", PRODUCE_KEY_MAX_BYTES), ("value", PRODUCE_VALUE_MAX_BYTES)):
+            if len(_raw(attrs[name]) or b"") > most:
+                raise serializers.ValidationError({name: f"At most {most} bytes."})
+        sizes = [len(_raw(row["value"]) or b"") for row in attrs["headers"]]
+        if sum(sizes) > PRODUCE_KEY_MAX_BYTES:
+            raise serializers.ValidationError(
+                {"headers": f"At most {PRODUCE_KEY_MAX_BYTES} bytes in all."}
+            )
+        return attrs
+
+
+def new_record(values: Mapping[str, Any]) -> NewRecord:
+    return NewRecord(
+        partition=values["partition"],
+        key=_raw(values["key"]),
+        value=_raw(values["value"]),
+        headers=tuple((row["name"], _raw(row["value"])) for row in values["headers"]),
+    )
+
+
+def _raw(part: Mapping[str, Any] | None) -> bytes | None:
+    return None if part is None else part["raw"]
+
+
+class WrittenMessageSerializer(Shape):
+    partition = serializers.IntegerField()
+    offset = serializers.IntegerField()
+    timestamp_ms = serializers.IntegerField(allow_null=True)
+
+
+# -- masks --------------------------------------------------------------------------------------
+SEE_THROUGH = [OWNER, OPERATOR, MESSAGE_READER]
+TOPIC_MATCHES = [each.value for each in Match]
+PARTS = [each.value for each in Part]
+ACTS = [each.value for each in Act]
+
+
+class TopicPatternSerializer(Shape):
+    match = serializers.ChoiceField(TOPIC_MATCHES)
+    name = serializers.CharField(
+        max_length=NAME_MAX,
+        allow_blank=True,
+        trim_whitespace=False,
+        help_text="Compared letter by letter; a prefix ends with a separator (. - _ / :).",
+    )
+
+
+class MaskInputSerializer(Shape):
+    topics = TopicPatternSerializer()
+    part = serializers.ChoiceField(PARTS)
+    path = serializers.CharField(
+        max_length=PATH_MAX,
+        allow_blank=True,
+        default="",
+        trim_whitespace=False,
+        help_text="Fields as `customer.email` (`*`: each), or a header's name; empty: all of it.",
+    )
+    act = serializers.ChoiceField(
+        ACTS, help_text="`hash`: equal values of the tenant stay equal, and are not shown."
+    )
+    see_through = serializers.ListField(
+        child=serializers.ChoiceField(SEE_THROUGH),
+        default=list,
+        max_length=len(SEE_THROUGH),
+        help_text="Roles whose holders see what it hides.",
+    )
+    note = serializers.CharField(max_length=200, allow_blank=True, default="")
+
+    def validate_topics(self, value: dict[str, str]) -> Pattern:
+        pattern = Pattern(Match(value["match"]), value["name"])
+        if why := pattern.fault():
+            raise serializers.ValidationError(why)
+        return pattern
+
+    def validate_see_through(self, value: list[str]) -> list[str]:
+        return sorted(set(value))
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["part"] != Part.HEADER.value:
+            try:
+                path_of(attrs["path"])
+            except ValueError as error:
+                raise serializers.ValidationError({"path": str(error)}) from error
+        return attrs
+
+
+class MaskSerializer(Shape):
+    id = serializers.CharField()
+    topics = TopicPatternSerializer()
+    part = serializers.ChoiceField(PARTS)
+    path = serializers.CharField(allow_blank=True)
+    act = serializers.ChoiceField(ACTS)
+    see_through = serializers.ListField(child=serializers.ChoiceField(SEE_THROUGH))
+    note = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    etag = etag_field()
+
+
+MaskPageSerializer = page_serializer(MaskSerializer)

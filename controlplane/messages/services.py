@@ -1,14 +1,28 @@
-"""Writes: who reads what is recorded, never what it says."""
+"""Writes: masks, records, and the record of who read what, which never says what it said."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
+
 from controlplane.audit.services import About, Actor, audit_record
-from controlplane.common.grants import Verb
+from controlplane.clusters.connections import gateway_for, write_record
+from controlplane.clusters.models import Cluster
+from controlplane.common.grants import Pattern, Verb
+from controlplane.common.problems import Conflict, NotFound, Problem, field_problem
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.record_port import NewRecord, Written
+from controlplane.messages.bounds import PRODUCE_TIMEOUT_S
 from controlplane.messages.lens import Lens
+from controlplane.messages.models import MaskRule
 from controlplane.messages.query import Query
 from controlplane.messages.reading import Asked, places_of
-from controlplane.messages.selectors import applying, hash_secret, topic_cluster
+from controlplane.messages.selectors import applying, hash_secret, mask_row, topic_cluster
 from controlplane.tenants.models import Tenant
+from controlplane.topics.rules import refuse_internal
+
+MASKS_MAX = 100
+"""Of one tenant: each is asked of every message."""
 
 PAGE, TAIL, EXPORT = "page", "tail", "export"
 
@@ -37,13 +51,13 @@ def read_begin(
         is_tail=how == TAIL,
     )
     record(
-        asked,
-        tenant=tenant,
+        cluster,
+        topic,
         actor=actor,
         action="messages.read",
         data={
             "how": how,
-            "from": query.start.value,
+            "start": query.start.value,
             "order": query.order.value,
             "partitions": sorted(query.partitions)[:50],
             "filtered": query.is_filtered,
@@ -55,17 +69,125 @@ def read_begin(
 
 
 def record(
-    asked: Asked, *, tenant: Tenant, actor: Actor, action: str, data: dict[str, Any]
+    cluster: Cluster,
+    topic: str,
+    *,
+    actor: Actor,
+    action: str,
+    data: dict[str, Any],
+    outcome: str = "ok",
 ) -> None:
     """Who did what with the messages of a topic; `data` says nothing of what they hold."""
-    cluster = asked.cluster
+    audit_record(
+        tenant_id=str(cluster.tenant_id),
+        actor=actor,
+        action=action,
+        outcome=outcome,
+        resource=f"cluster/{cluster.pk}/topic/{topic}",
+        data=data,
+        about=About(cluster_id=cluster.pk, cluster_name=cluster.name, touches=[["topic", topic]]),
+    )
+
+
+# -- writing ------------------------------------------------------------------------------------
+class OutcomeUnknown(Problem):
+    status, code = 504, "outcome-unknown"
+    title = "Whether the record was written is not known"
+
+
+def message_produce(
+    *, tenant: Tenant, actor: Actor, cluster_id: str, topic: str, new: NewRecord
+) -> Written:
+    """One record, acknowledged by all in-sync replicas, and who wrote it.
+
+    Raises:
+        NotFound, Forbidden: as `topic_cluster`; NotFound: the brokers have no such topic.
+        Conflict: the topic is the cluster's own.
+        Invalid: it has no such partition.
+        GatewayError: refused, away or busy: nothing was written.
+        OutcomeUnknown: no acknowledgement came in time.
+    """
+    cluster = topic_cluster(tenant, actor.scope, Verb.PRODUCE, cluster_id, topic)
+    described = gateway_for(cluster).describe_topics([topic]).get(topic)
+    if described is None:
+        raise NotFound(f"There is no topic {topic}.")
+    refuse_internal(topic, "nothing is written to it by hand", flagged=described.internal)
+    there = {part.partition for part in described.partitions}
+    if new.partition is not None and new.partition not in there:
+        raise field_problem("/partition", f"{topic} has no partition {new.partition}.")
+    sizes = {
+        "key_bytes": len(new.key or b""),
+        "value_bytes": len(new.value or b""),
+        "headers": len(new.headers),
+    }
+    try:
+        written = write_record(cluster, topic, new, timeout_s=PRODUCE_TIMEOUT_S)
+    except GatewayError as error:
+        if not error.unknown_outcome:
+            raise
+        record(
+            cluster, topic, actor=actor, action="messages.produce", data=sizes, outcome="unknown"
+        )
+        raise OutcomeUnknown(
+            "No acknowledgement came in time. It may have been written, or may be yet: look at the"
+            " end of the topic before it is sent again."
+        ) from error
+    where = {"partition": written.partition, "offset": written.offset}
+    record(cluster, topic, actor=actor, action="messages.produce", data={**sizes, **where})
+    return written
+
+
+# -- masks --------------------------------------------------------------------------------------
+def mask_create(*, tenant: Tenant, actor: Actor, values: Mapping[str, Any]) -> MaskRule:
+    """Raises Conflict: the tenant has as many as may be."""
+    with transaction.atomic():
+        locked = Tenant.objects.select_for_update().get(pk=tenant.pk)
+        if MaskRule.objects.filter(tenant=locked).count() >= MASKS_MAX:
+            raise Conflict(f"A tenant has at most {MASKS_MAX} masks.", code="too-many-masks")
+        row = MaskRule.objects.create(tenant=locked, **_columns(values))
+        _mask_record(tenant, actor, "create", row)
+    return row
+
+
+def mask_update(
+    *, tenant: Tenant, actor: Actor, mask_id: str, values: Mapping[str, Any]
+) -> MaskRule:
+    """All of it. Raises NotFound."""
+    with transaction.atomic():
+        row = mask_row(tenant, mask_id, locked=True)
+        for name, value in _columns(values).items():
+            setattr(row, name, value)
+        row.save()
+        _mask_record(tenant, actor, "update", row)
+    return row
+
+
+def mask_delete(*, tenant: Tenant, actor: Actor, mask_id: str) -> None:
+    """Raises NotFound."""
+    with transaction.atomic():
+        row = mask_row(tenant, mask_id, locked=True)
+        _mask_record(tenant, actor, "delete", row)
+        row.delete()
+
+
+def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    pattern: Pattern = values["topics"]
+    return {
+        "topic_match": pattern.match.value,
+        "topic_name": pattern.name,
+        **{name: values[name] for name in ("part", "path", "act", "see_through", "note")},
+    }
+
+
+def _mask_record(tenant: Tenant, actor: Actor, verb: str, row: MaskRule) -> None:
     audit_record(
         tenant_id=str(tenant.pk),
         actor=actor,
-        action=action,
-        resource=f"cluster/{cluster.pk}/topic/{asked.topic}",
-        data=data,
-        about=About(
-            cluster_id=cluster.pk, cluster_name=cluster.name, touches=[["topic", asked.topic]]
-        ),
+        action=f"message_mask.{verb}",
+        resource=f"message-mask/{row.pk}",
+        data={
+            "match": row.topic_match,
+            "topic": row.topic_name,
+            **{name: getattr(row, name) for name in ("part", "path", "act", "see_through")},
+        },
     )

@@ -11,6 +11,7 @@ from controlplane.alerts.models import Alert, AlertOverride, Silence
 from controlplane.analytics.models import AnalyticsRun, LagObjective, RunCluster
 from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
+from controlplane.messages.models import MaskRule
 from controlplane.notifications.models import DEAD, Delivery, Destination
 from controlplane.observed.services import observe
 from controlplane.operations.states import SUCCEEDED
@@ -91,6 +92,9 @@ def everything(world):
         by="x",
         at=timezone.now(),
     )
+    mask = MaskRule.objects.create(
+        tenant=world.tenant, topic_match="literal", topic_name="payments", part="key", act="hash"
+    )
     outside = cluster_make(world.tenant, "elsewhere", kind="registered")
     followed = run_start(
         tenant=world.tenant,
@@ -151,6 +155,7 @@ def everything(world):
         "silence": silence.id,
         "deployment": deployment.id,
         "objective": objective.id,
+        "mask": mask.id,
         "silence_end": (timezone.now() + timedelta(days=2)).isoformat(),
     }
 

@@ -101,6 +101,7 @@ IDS = {
     "silence_id": "silence",
     "event_id": "deployment",
     "objective_id": "objective",
+    "mask_id": "mask",
 }
 
 # What every tenant has alike: that it is there gives nothing of anybody away.
@@ -168,6 +169,28 @@ BODIES: dict[str, dict[str, Any]] = {
     "put /alert-overrides/{override_id}": {"thresholds": {}, "enabled": False},
     "post /lag-objectives": {"group": "readers", "seconds": 60.5, "share": 0.99},
     "put /lag-objectives/{objective_id}": {"seconds": 30.5, "share": 0.9},
+    "post /message-masks": {
+        "topics": {"match": "literal", "name": "orders"},
+        "part": "value",
+        "path": "customer.email",
+        "act": "hash",
+        "see_through": ["owner"],
+        "note": "personal data",
+    },
+    "put /message-masks/{mask_id}": {
+        "topics": {"match": "any", "name": ""},
+        "part": "header",
+        "path": "trace",
+        "act": "remove",
+        "see_through": [],
+        "note": "",
+    },
+    "post /clusters/{cluster_id}/topics/{name}/messages": {
+        "partition": 0,
+        "key": {"format": "string", "text": "k"},
+        "value": {"format": "json", "text": "{}"},
+        "headers": [{"name": "h", "value": {"format": "hex", "text": "00ff"}}],
+    },
     "post /silences": {
         "cluster_id": "{cluster}",
         "ends_at": "{silence_end}",

@@ -21,6 +21,7 @@ ASK_THE_CLUSTER = {
         "topics",
         "topics/{name}",
         "topics/{name}/messages",
+        "topics/{name}/messages/export",
         "users",
         "users/{kafka_user}/client-config",
     )
@@ -34,6 +35,7 @@ ALWAYS_ASK = {
         "analytics/retention/{topic}/what-if/groups",
         "reassignments",
         "topics/{name}/messages",
+        "topics/{name}/messages/export",
         "users/{kafka_user}/client-config",
     )
 }

@@ -84,8 +84,8 @@ def test_wrong_types_are_named(owner, ids, state, row):
 
 
 # Where null or an empty text says something.
-NULLABLE = {"offset", "throttle_bytes_per_s", "value"}
-MAY_BE_EMPTY = {"confirm", "reason", "retention.ms", "note", "description", "email"}
+NULLABLE = {"offset", "throttle_bytes_per_s", "value", "key", "partition"}
+MAY_BE_EMPTY = {"confirm", "reason", "retention.ms", "note", "description", "email", "path"}
 
 
 def wrong_for(value, name):

@@ -133,7 +133,7 @@ def test_answers_are_what_the_document_says(owner, ids, row):
     assert str(answer.status_code) in spec["responses"], answer.content[:300]
     content = spec["responses"][str(answer.status_code)].get("content", {})
     if not answer.content:
-        assert content == {}
+        assert content == {} or "application/x-ndjson" in content  # no line is a file too
         return
     media_type = answer["Content-Type"]
     if media_type == LINES_OF_JSON:

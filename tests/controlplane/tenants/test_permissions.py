@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.support import client_for, operator_client, tenant_make
 
+MASK = {"topics": {"match": "any", "name": ""}, "part": "value", "path": "a.b", "act": "hash"}
 # method, address, body, an owner's answer, tenant-wide (no foreign id in the address)
 TABLE = [
     ("get", "/me", None, 200, True),
@@ -45,6 +46,13 @@ TABLE = [
     ("get", "/clusters/{cluster}/topics/orders", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/messages", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/config-history", None, 200, False),
+    ("get", "/clusters/{cluster}/topics/orders/messages/export", None, 200, False),
+    ("post", "/clusters/{cluster}/topics/orders/messages", {"value": None}, 201, False),
+    ("get", "/message-masks", None, 200, True),
+    ("post", "/message-masks", MASK, 201, True),
+    ("get", "/message-masks/{mask}", None, 200, False),
+    ("put", "/message-masks/{mask}", MASK, 200, False),
+    ("delete", "/message-masks/{mask}", None, 204, False),
     ("get", "/clusters/{cluster}/users", None, 200, False),
     ("get", "/clusters/{cluster}/users/{kafka_user}/client-config", None, 200, False),
     ("get", "/clusters/{cluster}/overlaps", None, 200, False),
@@ -311,7 +319,7 @@ def pattern_of(address):
         *("service-accounts", "rotation", "link", "retention-leases", "runbooks", "runs"),
         *("runbook-runs", "checks", "acts", "end", "alerts", "acknowledgement", "alert-rules"),
         *("alert-overrides", "silences", "destinations", "deliveries", "test", "resend"),
-        *("lag-objectives", "timeline", "deployments", "messages"),
+        *("lag-objectives", "timeline", "deployments", "messages", "export", "message-masks"),
     }
     return tuple(part if part in fixed else "*" for part in parts)
 

@@ -261,6 +261,17 @@ class FakeGateway(FakeRecordsMixin):
         self._topic(name)
         del self.topics[name]
 
+    def delete_records(self, until: Mapping[TP, int]) -> None:
+        self._called("delete_records")
+        for tp, offset in until.items():
+            topic = self._topic(tp.topic)
+            if "delete" not in topic.configs.get("cleanup.policy", "delete"):
+                raise GatewayError("POLICY_VIOLATION", f"{tp.topic} is compacted")
+            part = topic.partitions[tp.partition]
+            if not 0 <= offset <= part.log_end:
+                raise GatewayError("OFFSET_OUT_OF_RANGE", f"{tp.topic}-{tp.partition}")
+            part.log_start = max(part.log_start, offset)
+
     def create_partitions(self, name: str, total: int, *, validate_only: bool = False) -> None:
         self._called("create_partitions")
         topic = self._topic(name)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kafka.admin import ConfigResource, ConfigResourceType
-from kafka.errors import ElectionNotNeededError, NoError, for_code
+from kafka.errors import BrokerResponseError, ElectionNotNeededError, NoError, for_code
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
 from controlplane.gateway.connection_spec import ConnectionSpec
@@ -198,6 +198,22 @@ class KafkaGateway(KafkaAccessMixin):
         result = answer.get(kind.name.lower(), {}).get(name, "OK")
         if result != "OK":
             raise _refusal_from_text(str(result), what)
+
+    def delete_records(self, until: Mapping[TP, int]) -> None:
+        wanted = {TopicPartition(*tp): offset for tp, offset in until.items()}
+
+        def delete(admin: Any) -> None:
+            try:
+                admin.delete_records(wanted)
+            except BrokerResponseError as error:
+                if type(error) is not BrokerResponseError:
+                    raise
+                # Several partitions, each for a reason of its own: which of them are done is asked.
+                raise GatewayError(
+                    "SEVERAL_REFUSED", str(error), retriable=True, unknown_outcome=True
+                ) from error
+
+        self._link.call(delete, what="delete records", write=True)
 
     # -- groups and offsets -----------------------------------------------------------------
     def list_groups(self, brokers: Collection[int] | None = None) -> list[GroupListing]:

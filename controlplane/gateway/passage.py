@@ -40,6 +40,7 @@ OF_CERTAIN_BROKERS = frozenset(
         "commit_group_offsets",
         "delete_group_offsets",
         "delete_group",
+        "delete_records",
         "offsets",
         "log_dir_space",
         "log_dirs",

@@ -72,6 +72,14 @@ class ClusterGateway(Protocol):
     def create_topic(self, topic: NewTopic, *, validate_only: bool = False) -> None: ...
     def delete_topic(self, name: str) -> None: ...
     def create_partitions(self, name: str, total: int, *, validate_only: bool = False) -> None: ...
+    def delete_records(self, until: Mapping[TP, int]) -> None:
+        """Delete the records of each partition before this offset, on every replica.
+
+        Refusals: POLICY_VIOLATION of a compacted topic, OFFSET_OUT_OF_RANGE beyond what is
+        committed.
+        """
+        ...
+
     def alter_topic_configs(
         self, name: str, changes: Mapping[str, str | None], *, validate_only: bool = False
     ) -> None:

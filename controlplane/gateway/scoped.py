@@ -43,6 +43,10 @@ class _ReadOnly:
     def delete_topic(self, name: str) -> None:
         raise _not_here(name)
 
+    def delete_records(self, until: Mapping[TP, int]) -> None:
+        del until
+        raise _not_here()
+
     def create_partitions(self, name: str, total: int, *, validate_only: bool = False) -> None:
         del total, validate_only
         raise _not_here(name)

@@ -67,6 +67,7 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "topic.retention_restore": _TOPIC_CONFIG,
     "topic.partitions": _WHOLE_TOPIC,
     "topic.delete": _WHOLE_TOPIC,
+    "topic.empty": _WHOLE_TOPIC,
     "reassignment": {
         Resource.CLUSTER: SHARED,
         Resource.PLACEMENT: EXCLUSIVE,

@@ -8,6 +8,7 @@ class TopicsConfig(AppConfig):
     def ready(self) -> None:
         from controlplane.clusters.unfinished import use_unfinished
         from controlplane.operations.operations import register
+        from controlplane.topics.emptying import TopicEmpty
         from controlplane.topics.operations import (
             TopicCreate,
             TopicDelete,
@@ -20,7 +21,7 @@ class TopicsConfig(AppConfig):
             leases_left,
         )
 
-        topics = (TopicCreate(), TopicUpdate(), TopicPartitions(), TopicDelete())
+        topics = (TopicCreate(), TopicUpdate(), TopicPartitions(), TopicDelete(), TopicEmpty())
         for kind in (*topics, RetentionLeaseBegin(), RetentionRestore()):
             register(kind)
         use_unfinished(leases_left)

@@ -72,3 +72,7 @@ class RetentionRestoreInputs(Shape):
 
 class TopicDeleteInputs(Shape):
     name = name_field()
+
+
+class TopicEmptyInputs(Shape):
+    name = name_field()

@@ -130,6 +130,27 @@ class ConfigDiffSerializer(ChangeDiffSerializer):
     effective_after = serializers.DictField(child=serializers.CharField(allow_null=True))
 
 
+class EmptiedPartitionSerializer(Shape):
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+    log_start = serializers.IntegerField()
+    until = serializers.IntegerField(help_text="The first offset that stays.")
+    records = serializers.IntegerField()
+
+
+class HeldSerializer(Shape):
+    records = serializers.IntegerField()
+    bytes = serializers.IntegerField(allow_null=True, help_text="null: not every leader says.")
+
+
+class EmptyDiffSerializer(Shape):
+    """What goes: of each partition the records before `until`."""
+
+    before = HeldSerializer()
+    after = HeldSerializer()
+    partitions = EmptiedPartitionSerializer(many=True)
+
+
 class DiskRowSerializer(Shape):
     broker = serializers.IntegerField()
     log_dir = serializers.CharField()

@@ -87,6 +87,7 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},
         "topic.partitions": {"name": topic, "partitions": 5},
         "topic.delete": {"name": topic},
+        "topic.empty": {"name": topic},
         "topic.retention_lease": {"name": topic, "retention_ms": 1_209_600_000, "for_s": 3600},
         "topic.retention_restore": {"name": topic},
         "reassignment": {"topics": [topic], "target_brokers": [2, 3]},

@@ -86,6 +86,7 @@ LOOKED_AT = {
     "runbooks",
     "runbook",
     "runbook-run",
+    "topic-configuration",
     "topic-leased",
     "usage",
     "topic-analyses",

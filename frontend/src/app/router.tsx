@@ -23,6 +23,7 @@ import {
   listSearch,
   loginSearch,
   messageSearch,
+  newTopicSearch,
   objectivesSearch,
   platformSearch,
   reassignSearch,
@@ -112,6 +113,7 @@ const topicsRoute = createRoute({
 const newTopicRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/clusters/$clusterId/new-topic",
+  validateSearch: newTopicSearch,
   component: lazyRouteComponent(() => import("@/features/topics/new-topic-page"), "NewTopicPage"),
 });
 const topicRoute = createRoute({

@@ -1,6 +1,7 @@
 import type { Plan } from "@/lib/types";
 import { AclDiff } from "./diffs/acl-diff";
 import { ConfigDiff } from "./diffs/config-diff";
+import { EmptyDiff } from "./diffs/empty-diff";
 import { FieldDiff } from "./diffs/field-diff";
 import { LeaseDiff } from "./diffs/lease-diff";
 import { GroupDiff } from "./diffs/group-diff";
@@ -22,6 +23,8 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
       return <AclDiff bindings={plan.diff.after} added />;
     case "acl.delete":
       return <AclDiff bindings={plan.diff.before} added={false} />;
+    case "topic.empty":
+      return <EmptyDiff diff={plan.diff} />;
     case "topic.retention_lease":
       return <LeaseDiff diff={plan.diff} />;
     case "topic.update":

@@ -11,6 +11,7 @@ const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
   "topic.update": ["Change topic configuration", "topic"],
   "topic.partitions": ["Add partitions", "topic"],
   "topic.delete": ["Delete topic", "topic"],
+  "topic.empty": ["Empty topic", "topic"],
   "topic.retention_lease": ["Raise retention for a time", "topic"],
   "topic.retention_restore": ["Put retention back", "topic"],
   "user.create": ["Create user", "user"],

@@ -38,6 +38,9 @@ export const listSearch = (raw: ListSearch & SearchSchemaInput): ListSearch => (
   state: text(raw.state),
 });
 
+/** A new topic: the one that it is made like. */
+export const newTopicSearch = (raw: { from?: string } & SearchSchemaInput) => ({ from: text(raw.from) });
+
 /** Filters of the audit, as the REST API takes them; `last` or `from` and `to` say when. */
 export const AUDIT_LAST = { "1h": 3600, "24h": 86_400, "7d": 604_800, "30d": 2_592_000 } as const;
 export type AuditLast = keyof typeof AUDIT_LAST;

@@ -114,4 +114,6 @@ export type RunbookEntry = Schemas["RunbookEntry"];
 export type TopicLease = Schemas["TopicLease"];
 /** Settings before and after: the topic's own, and what holds. */
 export type ConfigDiffData = Schemas["ConfigDiff"];
+/** What goes when a topic is emptied. */
+export type EmptyDiffData = Schemas["EmptyDiff"];
 export type LeaseDiffData = Schemas["RetentionLeaseDiff"];

@@ -334,6 +334,32 @@ def test_offsets_by_position_and_by_time(gateway, clients, name):
     assert at(3_000)[second] == -1
 
 
+def test_records_are_deleted_up_to_an_offset_and_no_further(gateway, clients, name):
+    made(gateway, name, partitions=2, retention_ms="-1")
+    clients.produce(name, 5)
+    first, second = TP(name, 0), TP(name, 1)
+
+    def begins():
+        found = gateway.offsets({first: EARLIEST, second: EARLIEST})
+        return {tp: row.offset for tp, row in found.items()}
+
+    gateway.delete_records({first: 3, second: 0})
+    assert begins() == {first: 3, second: 0}
+    gateway.delete_records({first: 2})  # lower than it begins already
+    assert begins() == {first: 3, second: 0}
+    assert refusal(gateway.delete_records, {first: 6}) == "OFFSET_OUT_OF_RANGE"
+    gateway.delete_records({first: 5})
+    assert begins() == {first: 5, second: 0}
+    assert gateway.offsets({first: LATEST})[first].offset == 5
+
+
+def test_of_a_compacted_topic_no_records_are_deleted(gateway, clients, name):
+    made(gateway, name, cleanup_policy="compact")
+    clients.produce(name, 5)
+    assert refusal(gateway.delete_records, {TP(name, 0): 3}) == "POLICY_VIOLATION"
+    assert gateway.offsets({TP(name, 0): EARLIEST})[TP(name, 0)].offset == 0
+
+
 def test_offsets_leave_out_what_is_not_there(gateway, name):
     made(gateway, name)
     asked = {TP(name, 0): LATEST, TP(name, 7): LATEST, TP(name + ".no", 0): LATEST}

@@ -86,6 +86,14 @@ CASES = (
         undo=False,
     ),
     Case(kind="topic.delete", topic=True, inputs={"name": "{n}"}, stays=True, undo=False),
+    Case(
+        kind="topic.empty",
+        topic=True,
+        group=True,
+        inputs={"name": "{n}"},
+        stays=True,
+        undo=False,
+    ),
     Case(kind="topic.retention_lease", topic=True, inputs={"name": "{n}", **LEASE}),
     Case(
         kind="topic.retention_restore",
@@ -166,6 +174,7 @@ def found(service, name):
         "topic": topic
         and {
             "replicas": {row["partition"]: row["replicas"] for row in topic["partitions"]},
+            "starts": {row["partition"]: row["log_start"] for row in topic["partitions"]},
             "configs": {r["name"]: r["value"] for r in topic["configs"] if not r["is_default"]},
         },
         "users": [known(row) for row in users if row["username"] == name],

@@ -32,6 +32,7 @@ WRITES = {
     "delete_acls",
     "delete_group",
     "delete_group_offsets",
+    "delete_records",
     "delete_topic",
     "delete_user",
     "reassign",

@@ -22,7 +22,7 @@ from tests.controlplane.kind_plans import BINDING, NEW, plan_of
 from tests.controlplane.lock_table import FILE, render, together
 from tests.controlplane.support import ACTOR, client_for, drive
 
-WHOLE_TOPIC = {"topic.create", "topic.partitions", "topic.delete"}
+WHOLE_TOPIC = {"topic.create", "topic.partitions", "topic.delete", "topic.empty"}
 OFFSETS = {"offset.reset", "offset.restore"}
 USERS = {"user.create", "user.rotate", "user.retire", "user.delete", "quota.set"}
 ACLS = {"acl.create", "acl.delete"}

@@ -63,6 +63,7 @@ NO_WAY_BACK = {
     "leaders.elect",
     "topic.partitions",
     "topic.delete",
+    "topic.empty",
     "topic.retention_restore",
     "user.delete",
     "user.rotate",

@@ -54,6 +54,7 @@ def seen(world: World) -> dict[str, Any]:
                 topic.topic_id,
                 [part.replicas for part in topic.partitions],
                 [part.target for part in topic.partitions],
+                [part.log_start for part in topic.partitions],
                 {key: value for key, value in topic.configs.items() if value},
             )
             for name, topic in gateway.topics.items()

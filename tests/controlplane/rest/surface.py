@@ -265,6 +265,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "topic.update": {"name": "orders", "configs": {"retention.ms": "1000"}},
     "topic.partitions": {"name": "orders", "partitions": 9},
     "topic.delete": {"name": "orders"},
+    "topic.empty": {"name": "orders"},
     "topic.retention_lease": {
         "name": "orders",
         "retention_ms": 1_209_600_000,

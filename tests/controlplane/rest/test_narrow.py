@@ -134,6 +134,7 @@ def test_no_kind_is_planned_about_what_no_grant_covers(world, ids, teams, narrow
 def test_a_refusal_is_the_same_whether_it_is_there_or_not(world, narrow):
     for kind, key in (
         ("topic.delete", "name"),
+        ("topic.empty", "name"),
         ("topic.partitions", "name"),
         ("group.delete", "group"),
     ):

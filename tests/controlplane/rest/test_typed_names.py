@@ -20,6 +20,7 @@ READ = {
 EVERYTHING = {**READ, "principal": "User:*", "operation": "ALL", "resource_name": "*"}
 RISKY = [
     ("topic.delete", {"name": "orders"}, ["loses-data"], "orders"),
+    ("topic.empty", {"name": "orders"}, ["loses-data"], "orders"),
     (
         "topic.update",
         {"name": "orders", "configs": {"retention.ms": "1000"}},

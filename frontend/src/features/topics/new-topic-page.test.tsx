@@ -1,8 +1,8 @@
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press } from "@/testing/app";
-import { operation, plan } from "@/testing/samples";
-import { type Answers, ok, Refusal } from "@/testing/server";
+import { config, operation, plan, topic } from "@/testing/samples";
+import { type Answers, ok, Refusal, unavailable } from "@/testing/server";
 
 const created = plan({ kind: "topic.create", confirm_phrase: null });
 const open = (more: Answers = {}) =>
@@ -85,6 +85,42 @@ describe("a new topic", () => {
     expect(screen.getByText("With one copy, a lost broker means lost records.")).toBeTruthy();
     fill("Replication factor", "2");
     expect(screen.getByText(/With two copies and two required in sync/)).toBeTruthy();
+  });
+
+  it("starts like the topic that is cloned, and says what is not taken over", async () => {
+    const { asked } = await openPage("/clusters/c1/new-topic?from=sales", {
+      "POST /api/v1/plans": created,
+      "GET /console/api/pages/topic/c1/sales": {
+        parts: {
+          topic: ok(topic({ configs: [config(), config({ name: "segment.bytes", value: "1048576" })] })),
+          retention: unavailable("not yet"),
+        },
+      },
+    });
+    expect(await screen.findByText(/Records, ACLs and the offsets of groups are not\./)).toBeTruthy();
+    expect(screen.getByRole("heading", { level: 1 }).textContent).toBe("Clone topic");
+    expect(value("Name")).toBe("sales-copy");
+    fill("Name", "sales.2");
+    press("Review plan");
+    await screen.findByRole("form", { name: "Plan" });
+    expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+      kind: "topic.create",
+      cluster_id: "c1",
+      inputs: {
+        name: "sales.2",
+        partitions: 2,
+        replication_factor: 3,
+        configs: { "segment.bytes": "1048576", "retention.ms": "3600000" },
+      },
+    });
+  });
+
+  it("is not cloned from a topic that is not there", async () => {
+    await openPage("/clusters/c1/new-topic?from=gone", {
+      "GET /console/api/pages/topic/c1/gone": new Refusal(404, "Not found", "There is no topic gone."),
+    });
+    expect(await screen.findByText("There is no topic gone.")).toBeTruthy();
+    expect(screen.queryByLabelText("Name")).toBeNull();
   });
 
   it("keeps its input over a reload, until its plan is confirmed", async () => {

@@ -3,17 +3,19 @@ import { useForm } from "@mantine/form";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ButtonLink } from "@/components/button-link";
-import { Card } from "@/components/card";
+import { Card, PartView } from "@/components/card";
 import { ConfigField } from "@/components/config-field";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
 import { TOPIC_SETTINGS } from "@/generated/constants";
 import { clearDrafts, useDraft } from "@/lib/draft";
+import { usePage } from "@/lib/page";
 import { parseProperties } from "@/lib/properties";
 import type { FieldProblems } from "@/lib/problem";
 import type { PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
+import { type NewTopicValues, startLike } from "./clone";
 
 const route = getRouteApi("/app/clusters/$clusterId/new-topic");
 const NAME = /^[A-Za-z0-9._-]{1,249}$/;
@@ -45,6 +47,8 @@ const CLEANUP = [
   { value: "compact,delete", label: "Compact, and delete old segments" },
 ];
 
+const CHOICES = { retention: RETENTION.map((one) => one.value), cleanup: CLEANUP.map((one) => one.value) };
+
 /** What the plan says of single fields, at the fields of this form; settings stand in one field, or in one of two lists. */
 function atFields(problems: FieldProblems): Record<string, string> {
   const found: Record<string, string> = {};
@@ -58,21 +62,78 @@ function atFields(problems: FieldProblems): Record<string, string> {
   return found;
 }
 
+/** A topic made anew, or like the one that the address names. */
 export function NewTopicPage() {
   const { clusterId } = route.useParams();
+  const { from } = route.useSearch();
+  const cluster = useCluster(clusterId);
+  return (
+    <>
+      <PageHeader
+        title={from ? "Clone topic" : "New topic"}
+        sub={cluster && (from ? `Like ${from}, on cluster ${cluster.name}` : `On cluster ${cluster.name}`)}
+      />
+      {from ? (
+        <Clone key={from} clusterId={clusterId} from={from} />
+      ) : (
+        <NewTopicForm clusterId={clusterId} draft={`new-topic/${clusterId}`} />
+      )}
+    </>
+  );
+}
+
+/** The form, once it is known what the topic is like that it starts from. */
+function Clone({ clusterId, from }: { clusterId: string; from: string }) {
+  const query = usePage("topic/{cluster_id}/{topic}", { cluster_id: clusterId, topic: from }, false);
+  return (
+    <div className="ps-stack">
+      <PartView query={query} name="topic" rows={8}>
+        {(topic) => (
+          <>
+            <Notice tone="info">
+              Its partitions, replication factor and own settings are taken over. Records, ACLs and the offsets of
+              groups are not.
+            </Notice>
+            {topic.configs === null && (
+              <Notice tone="warn" title="Its settings are not known">
+                The brokers have not given them yet: the form starts without them.
+              </Notice>
+            )}
+            <NewTopicForm
+              clusterId={clusterId}
+              draft={`clone-topic/${clusterId}/${from}`}
+              start={startLike(topic, CHOICES)}
+            />
+          </>
+        )}
+      </PartView>
+    </div>
+  );
+}
+
+interface NewTopicFormProps {
+  clusterId: string;
+  /** What is typed is kept under this. */
+  draft: string;
+  start?: NewTopicValues;
+}
+
+function NewTopicForm({ clusterId, draft, start }: NewTopicFormProps) {
   const cluster = useCluster(clusterId);
   const navigate = useNavigate();
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const brokers = cluster?.brokers.length ?? 3;
-  const draft = `new-topic/${clusterId}`;
-  const [initialValues, keep] = useDraft(draft, {
-    name: "",
-    partitions: 6 as number | string,
-    replication_factor: Math.min(3, brokers) as number | string,
-    retention: "",
-    cleanup: "",
-    configs: "",
-  });
+  const [initialValues, keep] = useDraft<NewTopicValues>(
+    draft,
+    start ?? {
+      name: "",
+      partitions: 6,
+      replication_factor: Math.min(3, brokers),
+      retention: "",
+      cleanup: "",
+      configs: "",
+    },
+  );
   const form = useForm({
     initialValues,
     onValuesChange: keep,
@@ -107,7 +168,6 @@ export function NewTopicPage() {
   });
   return (
     <>
-      <PageHeader title="New topic" sub={cluster && `On cluster ${cluster.name}`} />
       <form onSubmit={submit}>
         <div className="ps-cols-2-1">
           <Card padded>

@@ -108,8 +108,53 @@ describe("one topic", () => {
       confirm: "sales",
     });
     // However the dialog is closed, the page of what is gone leads away.
+    await act(() => Promise.resolve());
     fireEvent.keyDown(document.body, { key: "Escape" });
-    await waitFor(() => expect(router.state.location.pathname).toBe("/clusters/c1/topics"));
+    await waitFor(() => expect(router.state.location.pathname).toBe("/clusters/c1/topics"), { timeout: 15_000 });
+  });
+
+  it("is emptied by a plan that says what goes and asks for the name", async () => {
+    const { asked } = await open(topic(), gold(), "", {
+      "POST /api/v1/plans": plan({
+        kind: "topic.empty",
+        diff: {
+          before: { records: 1000, bytes: 2048 },
+          after: { records: 0, bytes: 0 },
+          partitions: [{ topic: "sales", partition: 0, log_start: 0, until: 1000, records: 1000 }],
+        },
+      } as never),
+    });
+    await rowsOf("Partitions");
+    press("More");
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Empty topic" }));
+    expect(await rowsOf("Where the logs begin")).toEqual([["sales-0", "0", "1,000", "1,000"]]);
+    const confirm = screen.getByTestId("confirm-plan") as HTMLButtonElement;
+    expect([confirm.textContent, confirm.disabled]).toEqual(["Empty topic", true]);
+    fill(/Type sales to confirm/, "sales");
+    expect(confirm.disabled).toBe(false);
+    expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+      kind: "topic.empty",
+      cluster_id: "c1",
+      inputs: { name: "sales" },
+    });
+  });
+
+  it("that is internal is never offered to be emptied", async () => {
+    await open(topic({ internal: true }));
+    await rowsOf("Partitions");
+    press("More");
+    expect(await screen.findByRole("menuitem", { name: "Add partitions" })).toBeTruthy();
+    expect(screen.queryByRole("menuitem", { name: "Empty topic" })).toBeNull();
+  });
+
+  it("is cloned in the form of a new topic", async () => {
+    const { router } = await open();
+    await rowsOf("Partitions");
+    press("More");
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Clone topic" }));
+    await waitFor(() => expect(router.state.location.href).toBe("/clusters/c1/new-topic?from=sales"), {
+      timeout: 15_000,
+    });
   });
 
   it("that somebody else has deleted says so, and shows its old numbers no more", async () => {

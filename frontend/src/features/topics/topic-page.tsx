@@ -1,5 +1,5 @@
 import { Menu, Tabs } from "@mantine/core";
-import { IconArrowsExchange, IconClockPlus, IconPlus } from "@tabler/icons-react";
+import { IconArrowsExchange, IconClockPlus, IconCopy, IconEraser, IconPlus } from "@tabler/icons-react";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { AsOf } from "@/components/as-of";
@@ -84,6 +84,8 @@ function titleOf(request: PlanRequest | null, name: string): string {
   switch (request?.kind) {
     case "topic.delete":
       return `Delete topic ${name}`;
+    case "topic.empty":
+      return `Empty topic ${name}`;
     case "topic.partitions":
       return "Add partitions";
     case "topic.retention_lease":
@@ -151,6 +153,7 @@ export function TopicPage() {
   const topic = query.data?.parts.topic.data;
   const held = query.data?.parts.retention.data?.data.find((row) => row.topic === name);
   const canWrite = session?.can_write === true;
+  const planEmpty = () => setRequest({ kind: "topic.empty", cluster_id: clusterId, inputs: { name } });
   const planDelete = () => setRequest({ kind: "topic.delete", cluster_id: clusterId, inputs: { name } });
   // While a dialog shows how it is deleted, its end is seen there; then the page leads away.
   if (isRefusal(query) && request === null) return <Refused error={query.error} />;
@@ -188,7 +191,20 @@ export function TopicPage() {
                 <Menu.Item leftSection={<IconClockPlus size={15} />} onClick={() => setLeasing({})}>
                   {topic.lease ? "Keep records longer still" : "Keep records longer for a time"}
                 </Menu.Item>
+                <Menu.Item
+                  leftSection={<IconCopy size={15} />}
+                  onClick={() =>
+                    void leave({ to: "/clusters/$clusterId/new-topic", params: { clusterId }, search: { from: name } })
+                  }
+                >
+                  Clone topic
+                </Menu.Item>
                 <Menu.Divider />
+                {!topic.internal && (
+                  <Menu.Item color="red" leftSection={<IconEraser size={15} />} onClick={planEmpty}>
+                    Empty topic
+                  </Menu.Item>
+                )}
                 <DeleteItem onClick={planDelete}>Delete topic</DeleteItem>
               </MoreMenu>
             </>

@@ -104,7 +104,7 @@ fix: ## Format and mend what can be mended by machine
 	@cd frontend && npm run --silent format
 
 ##@ Measure it
-.PHONY: bench-startup bench-dataplane bench-timing bench-controlplane bench-spark
+.PHONY: bench-startup bench-dataplane bench-timing bench-controlplane bench-console bench-spark
 bench-startup: ## Start-up, memory and failover, as a table
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.bench.startup
@@ -116,6 +116,9 @@ bench-timing: ## The timing wheel beside asyncio.call_later at 10k, 100k and 1M 
 	@$(PY) -m tests.bench.bench_timing
 bench-controlplane: ## A large rebalance plan, a topic beside clusters that never answer, observed state at size, ONLY=figure
 	@$(PY) -m tests.bench.controlplane $(if $(ONLY),--only $(ONLY))
+bench-console: ## The console in a real browser: bytes, time until data, frames, needless reads, ONLY=figure,…
+	@deploy/local/setup.sh test
+	@$(PY) -m tests.bench.console $(if $(ONLY),--only $(ONLY))
 bench-spark: ## What Spark runs take, by size, steadily and beside polars, ONLY=figure,…
 	@deploy/local/setup.sh test
 	@deploy/local/setup.sh bench

@@ -1,6 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { ApiError } from "@/lib/problem";
 import { theme } from "./theme";
 
@@ -15,13 +15,23 @@ export const queryClient = new QueryClient({
   defaultOptions: { queries: { retry, staleTime: 2_000, refetchOnWindowFocus: true } },
 });
 
+/** They are loaded when the page has what it shows. */
+const NOTIFICATIONS_AFTER_MS = 3_000;
+
+function QuietNotifications() {
+  const [isQuiet, setQuiet] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setQuiet(true), NOTIFICATIONS_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return <Suspense>{isQuiet && <Notifications />}</Suspense>;
+}
+
 export function Providers({ children }: { children: ReactNode }) {
   return (
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
-        <Suspense>
-          <Notifications />
-        </Suspense>
+        <QuietNotifications />
         {children}
       </QueryClientProvider>
     </MantineProvider>

@@ -78,7 +78,7 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
     try:
         access = await sync_to_async(access_of)(request)
         if not is_storable(operation_id):
-            raise NotFound("There is no such operation.")
+            raise NotFound("Operation not found.")
         await sync_to_async(operations.operation_get)(access.tenant, access.scope, operation_id)
         feed = FEEDS.get(
             access.tenant.id,

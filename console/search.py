@@ -72,7 +72,7 @@ class SearchView(TenantView):
     def get(self, request: Request) -> Response:
         text = request.query_params.get("q", "").strip()
         if len(text) > TEXT_MAX:
-            raise field_problem("/q", f"A search has at most {TEXT_MAX} characters.")
+            raise field_problem("/q", f"q has at most {TEXT_MAX} characters.")
         found = search(self.tenant, self.scope, text) if text else {}
         return Response(
             {

@@ -34,7 +34,7 @@ class PasswordsOff(Problem):
 
 
 class SignedOut(Problem):
-    status, code, title = 401, "unauthenticated", "Nobody is signed in"
+    status, code, title = 401, "unauthenticated", "Not signed in"
 
 
 def access_of(request: HttpRequest) -> AccessContext:
@@ -133,7 +133,7 @@ def sign_out(request: HttpRequest) -> None:
 def choose_tenant(request: HttpRequest, user: User, slug: str) -> None:
     """Raises NotFound for a tenant that is none of the user's."""
     if slug not in {tenant["slug"] for tenant in user_tenants(user)}:
-        raise NotFound("There is no such tenant.")
+        raise NotFound("Tenant not found.")
     request.session[SESSION_TENANT] = slug
 
 

@@ -32,7 +32,7 @@ def tenant_row(tenant_id: str, *, locked: bool = False) -> Tenant:
     rows = Tenant.objects.select_for_update() if locked else Tenant.objects.all()
     found = rows.filter(pk=tenant_id).first()
     if found is None:
-        raise NotFound("There is no such tenant.")
+        raise NotFound("Tenant not found.")
     return found
 
 
@@ -66,7 +66,7 @@ def tenant_summary(tenant: Any) -> dict[str, Any]:
 def tenant_detail(tenant_id: str) -> dict[str, Any]:
     found = tenants().filter(pk=tenant_id).first()
     if found is None:
-        raise NotFound("There is no such tenant.")
+        raise NotFound("Tenant not found.")
     return {
         **tenant_summary(found),
         "remains": remains(found),
@@ -94,7 +94,7 @@ def member_row(tenant: Tenant, username: str, *, locked: bool = False) -> Member
         tenant_row(tenant.pk, locked=True)
     found = members(tenant).filter(user__username=username).first()
     if found is None:
-        raise NotFound("There is no such member.")
+        raise NotFound("Member not found.")
     return found
 
 
@@ -152,7 +152,7 @@ def invitation_row(tenant: Tenant, invitation_id: str, *, locked: bool = False) 
     rows = invitations(tenant)
     found = (rows.select_for_update() if locked else rows).filter(pk=invitation_id).first()
     if found is None:
-        raise NotFound("There is no such invitation.")
+        raise NotFound("Invitation not found.")
     return found
 
 
@@ -196,7 +196,7 @@ def service_account_detail(
         ServiceAccount.objects.select_for_update().filter(tenant=tenant, pk=account_id).first()
     found = service_accounts(tenant).filter(pk=account_id).first()
     if found is None:
-        raise NotFound("There is no such service account.")
+        raise NotFound("Service account not found.")
     return service_account_dict(found)
 
 
@@ -261,7 +261,7 @@ def host_detail(host_id: str) -> dict[str, Any]:
     for row in host_details():
         if row["host_id"] == host_id:
             return row
-    raise NotFound("There is no such host.")
+    raise NotFound("Host not found.")
 
 
 def brokers_on(host_ids: Iterable[str]) -> defaultdict[str, list[dict[str, Any]]]:

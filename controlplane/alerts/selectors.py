@@ -104,7 +104,7 @@ def alert_row(tenant: Tenant, scope: Scope, alert_id: str, *, locked: bool = Fal
     rows = alerts(tenant)
     found = (rows.select_for_update() if locked else rows).filter(pk=alert_id).first()
     if found is None or not is_allowed(scope, found, Verb.READ):
-        raise NotFound("There is no such alert.")
+        raise NotFound("Alert not found.")
     return found
 
 
@@ -209,7 +209,7 @@ def override_row(tenant: Tenant, override_id: str, *, locked: bool = False) -> A
     rows = overrides(tenant)
     found = (rows.select_for_update() if locked else rows).filter(pk=override_id).first()
     if found is None:
-        raise NotFound("There is no such override.")
+        raise NotFound("Override not found.")
     return found
 
 
@@ -275,7 +275,7 @@ def silence_row(tenant: Tenant, silence_id: str, *, locked: bool = False) -> Sil
     rows = silences(tenant)
     found = (rows.select_for_update() if locked else rows).filter(pk=silence_id).first()
     if found is None:
-        raise NotFound("There is no such silence.")
+        raise NotFound("Silence not found.")
     return found
 
 

@@ -363,7 +363,7 @@ def run_rows(tenant: Tenant) -> QuerySet[AnalyticsRun]:
 def run_row(tenant: Tenant, run_id: str) -> AnalyticsRun:
     found = run_rows(tenant).filter(pk=run_id).first()
     if found is None:
-        raise NotFound("There is no such run.")
+        raise NotFound("Run not found.")
     return found
 
 
@@ -454,7 +454,7 @@ def any_run_row(run_id: str) -> AnalyticsRun:
     """Whoever's clusters it computes: for operators of the platform."""
     found = AnalyticsRun.objects.filter(pk=run_id).first()
     if found is None:
-        raise NotFound("There is no such analytics run.")
+        raise NotFound("Analytics run not found.")
     return found
 
 

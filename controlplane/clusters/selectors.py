@@ -62,7 +62,7 @@ def cluster_row(tenant: Tenant, cluster_id: str, *, with_brokers: bool = True) -
     rows = Cluster.objects.filter(tenant=tenant, id=cluster_id, deleted_at=None)
     found = (rows.prefetch_related("brokers") if with_brokers else rows).first()
     if found is None:
-        raise NotFound("There is no such cluster.")
+        raise NotFound("Cluster not found.")
     return found
 
 
@@ -70,7 +70,7 @@ def seen_cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> Cluster:
     """As `cluster_row`; what no grant covers is not found either."""
     found = cluster_row(tenant, cluster_id)
     if not scope.sees(Area.OUTLINE, found.name):
-        raise NotFound("There is no such cluster.")
+        raise NotFound("Cluster not found.")
     return found
 
 

@@ -22,7 +22,7 @@ class ClusterSource:
     def gateway(self, cluster_id: str) -> ClusterGateway:
         cluster = Cluster.objects.filter(pk=cluster_id, deleted_at=None).first()
         if cluster is None:
-            raise NotFound("There is no such cluster.")
+            raise NotFound("Cluster not found.")
         return gateway_for(cluster)
 
     def desired_brokers(self, cluster_id: str) -> Collection[int]:

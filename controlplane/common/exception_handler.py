@@ -93,17 +93,17 @@ def _from_api_exception(error: exceptions.APIException) -> Problem:
 
 
 _REFUSALS: dict[type[exceptions.APIException], tuple[int, str, str]] = {
-    exceptions.NotAuthenticated: (401, "unauthenticated", "Nobody is signed in"),
+    exceptions.NotAuthenticated: (401, "unauthenticated", "Not signed in"),
     exceptions.AuthenticationFailed: (401, "unauthenticated", "The credentials are not valid"),
     exceptions.PermissionDenied: (403, "forbidden", Forbidden.title),
     exceptions.ParseError: (400, "malformed", "The body cannot be read"),
-    exceptions.MethodNotAllowed: (405, "method-not-allowed", "This address has no such method"),
+    exceptions.MethodNotAllowed: (405, "method-not-allowed", "Method not allowed"),
     exceptions.UnsupportedMediaType: (
         415,
         "unsupported-media-type",
-        "The body's media type is not taken here",
+        "Unsupported media type",
     ),
-    exceptions.NotAcceptable: (406, "not-acceptable", "No answer in an accepted media type"),
+    exceptions.NotAcceptable: (406, "not-acceptable", "Not acceptable"),
 }
 
 

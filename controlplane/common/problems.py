@@ -58,7 +58,7 @@ class Invalid(Problem):
 
 
 class NotFound(Problem):
-    status, code, title = 404, "not-found", "There is no such thing"
+    status, code, title = 404, "not-found", "Not found"
 
 
 class Forbidden(Problem):
@@ -66,11 +66,11 @@ class Forbidden(Problem):
 
 
 class Conflict(Problem):
-    status, code, title = 409, "conflict", "The request does not fit the present state"
+    status, code, title = 409, "conflict", "Conflict with the current state"
 
 
 class Gone(Problem):
-    status, code, title = 410, "gone", "It was there and is no more"
+    status, code, title = 410, "gone", "No longer available"
 
 
 class TooManyRequests(Problem):
@@ -78,12 +78,12 @@ class TooManyRequests(Problem):
 
 
 class Unavailable(Problem):
-    status, code, title, retryable = 503, "unavailable", "A part that is needed is away", True
+    status, code, title, retryable = 503, "unavailable", "Temporarily unavailable", True
 
 
 class DatabaseAway(Unavailable):
     def __init__(self) -> None:
-        super().__init__("The database is busy or away.")
+        super().__init__("The database is busy or not reachable.")
 
 
 def pointer_of(*names: object) -> str:

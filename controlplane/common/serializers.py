@@ -18,7 +18,7 @@ class Shape(serializers.Serializer[Any]):
         if not unknown:
             return super().to_internal_value(data)
         errors: dict[str, Any] = {
-            str(name): [ErrorDetail("There is no such field.", code="unknown")] for name in unknown
+            str(name): [ErrorDetail("Unknown field.", code="unknown")] for name in unknown
         }
         try:
             super().to_internal_value(data)

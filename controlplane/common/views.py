@@ -36,7 +36,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
 
 @csrf_exempt  # nothing is carried out; 404 for every method
 def no_such_api(request: HttpRequest, **_: Any) -> JsonResponse:
-    return problem_response(request, NotFound("There is no such resource in the API."))
+    return problem_response(request, NotFound("The API has nothing at this address."))
 
 
 @csrf_exempt  # nothing is carried out; 405 for what is no reading

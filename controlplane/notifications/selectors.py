@@ -24,7 +24,7 @@ def destination_row(tenant: Tenant, destination_id: str, *, locked: bool = False
     rows = destinations(tenant).select_for_update() if locked else destinations(tenant)
     row = rows.filter(pk=destination_id).first()
     if row is None:
-        raise NotFound("There is no such destination.")
+        raise NotFound("Destination not found.")
     return row
 
 
@@ -103,7 +103,7 @@ def delivery_row(tenant: Tenant, delivery_id: str, *, locked: bool = False) -> D
     rows = Delivery.objects.select_related("destination").filter(tenant=tenant, pk=delivery_id)
     row = (rows.select_for_update(of=("self",)) if locked else rows).first()
     if row is None:
-        raise NotFound("There is no such delivery.")
+        raise NotFound("Delivery not found.")
     return row
 
 

@@ -267,7 +267,7 @@ def _check_clusters(tenant: Tenant, ids: list[str]) -> None:
     own = Cluster.objects.filter(tenant=tenant, deleted_at=None, pk__in=ids)
     known = set(own.values_list("pk", flat=True))
     if set(ids) - known:
-        raise NotFound("There is no such cluster.")
+        raise NotFound("Cluster not found.")
 
 
 def _audit(actor: Actor, row: Destination, what: str, **data: Any) -> None:

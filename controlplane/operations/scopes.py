@@ -99,7 +99,7 @@ def check_planned(scope: Scope, plan: Plan) -> None:
 def _check(scope: Scope, plan: Plan, needs: Iterable[Need]) -> None:
     cluster = _cluster_name(plan, cluster_names(plan.tenant_id))
     if plan.cluster_id is not None and not scope.sees(Area.OUTLINE, cluster):
-        raise NotFound("There is no such cluster.")
+        raise NotFound("Cluster not found.")
     for need in needs:
         if not scope.allows(need.verb, need.area, cluster, need.name):
             role = "operator" if need.verb is Verb.WRITE else "viewer"

@@ -135,7 +135,7 @@ def operation_get(tenant: Tenant, scope: Scope, operation_id: str) -> dict[str, 
     row = operations(tenant, scope).filter(id=operation_id).first()
     found = None if row is None else shown(scope, tenant)(row)
     if found is None:
-        raise NotFound("There is no such operation.")
+        raise NotFound("Operation not found.")
     return found
 
 
@@ -214,7 +214,7 @@ def step_dict(step: Step, operation: Operation) -> dict[str, Any]:
 
 
 def plan_get(tenant: Tenant, scope: Scope, plan_id: str) -> Plan:
-    missing = "There is no such plan."
+    missing = "Plan not found."
     plan = Plan.objects.filter(tenant=tenant, id=plan_id).select_related("tenant").first()
     if plan is None:
         raise NotFound(missing)

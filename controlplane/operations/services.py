@@ -229,7 +229,7 @@ def _allowed_operation(
     tenant: Tenant,
     actor: Actor,
     operation_id: str,
-    missing: str = "There is no such operation.",
+    missing: str = "Operation not found.",
 ) -> Operation:
     """The operation with its plan, for an actor who may do now what it did.
 

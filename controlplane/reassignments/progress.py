@@ -70,7 +70,7 @@ def reassignment_of(tenant: Tenant, operation_id: str, *, locked: bool = False) 
     found = rows.select_related("plan").filter(tenant=tenant, id=operation_id, kind=KIND)
     operation = found.first()
     if operation is None:
-        raise NotFound("There is no such reassignment.")
+        raise NotFound("Reassignment not found.")
     return operation
 
 

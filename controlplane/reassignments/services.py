@@ -246,7 +246,7 @@ def throttle_change(
             .first()
         )
         if operation is None:
-            raise NotFound("There is no such reassignment.")
+            raise NotFound("Reassignment not found.")
         if operation.state not in ACTIVE_STATES:
             raise Conflict(
                 f"The reassignment is {operation.state}: nothing of it moves any more.",

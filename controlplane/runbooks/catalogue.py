@@ -34,7 +34,7 @@ def runbook(name: str) -> Runbook:
     """Raises NotFound."""
     found = catalogue().get(name)
     if found is None:
-        raise NotFound("There is no such runbook.")
+        raise NotFound("Runbook not found.")
     return found
 
 

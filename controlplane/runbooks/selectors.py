@@ -30,7 +30,7 @@ def run_row(tenant: Tenant, actor: Actor, run_id: str, *, locked: bool = False) 
     rows = run_rows(tenant)
     found = (rows.select_for_update() if locked else rows).filter(pk=run_id).first()
     if found is None or not is_seen(found, actor, names_by_id(tenant.pk)):
-        raise NotFound("There is no such run of a runbook.")
+        raise NotFound("Run of a runbook not found.")
     return found
 
 

@@ -33,11 +33,11 @@ class OperatorPermission(BasePermission):
     def has_permission(self, request: Request, view: "APIView") -> bool:  # noqa: ARG002 - a hook
         user = request.user
         if isinstance(request.auth, ApiKey):
-            raise NotFound("There is no such resource in the API.")
+            raise NotFound("The API has nothing at this address.")
         if not isinstance(user, User) or not user.is_active:
             raise NotAuthenticated
         if not user.is_staff:
-            raise NotFound("There is no such resource in the API.")
+            raise NotFound("The API has nothing at this address.")
         request.operator = actor_of(  # type: ignore[attr-defined] # OperatorView.actor reads it
             request, f"user:{user.get_username()}", scope_of(OWNER, [])
         )
@@ -98,7 +98,7 @@ def access_of(request: Request) -> AccessContext:
 def _key_access(request: Request, key: ApiKey) -> AccessContext:
     asked = request.headers.get(TENANT_HEADER)
     if asked and asked != key.tenant.slug:
-        raise NotFound("There is no such tenant.")
+        raise NotFound("Tenant not found.")
     role = KEY_ROLES.get(key.scope, "")
     return AccessContext(
         tenant=key.tenant,
@@ -168,5 +168,5 @@ def _staff_tenant(user: User, asked: str | None) -> Tenant:
         tenants = Tenant.objects.exclude(state=CLOSED).order_by("pk")
         found = (tenants.filter(slug=asked) if asked else tenants).first()
     if found is None:
-        raise NotFound("There is no such tenant.")
+        raise NotFound("Tenant not found.")
     return found

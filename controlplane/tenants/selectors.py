@@ -81,7 +81,7 @@ def api_key_row(tenant: Tenant, key_id: str, *, locked: bool = False) -> ApiKey:
     rows = api_keys(tenant)
     found = (rows.select_for_update(of=("self",)) if locked else rows).filter(pk=key_id).first()
     if found is None:
-        raise NotFound("There is no such API key.")
+        raise NotFound("API key not found.")
     return found
 
 

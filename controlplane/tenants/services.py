@@ -51,7 +51,7 @@ def check_grants(rows: Sequence[dict[str, Any]]) -> None:
         raise field_problem("/grants", f"There are at most {GRANTS_MAX} grants.", "max_length")
     for index, row in enumerate(rows):
         if grant_of(row) is None:
-            raise field_problem(f"/grants/{index}", "There is no such grant.")
+            raise field_problem(f"/grants/{index}", "Grant not found.")
         if row in rows[:index]:
             raise field_problem(f"/grants/{index}", "This grant stands there twice.", "repeated")
 
@@ -153,7 +153,7 @@ def account_of(tenant: Tenant, account_id: str | None, name: str, actor: Actor) 
     if account_id is not None:
         account = mine.filter(pk=account_id).first()
         if account is None:
-            raise NotFound("There is no such service account.")
+            raise NotFound("Service account not found.")
     else:
         account = mine.filter(name=name).first() or service_account_create(
             tenant=tenant, name=name, actor=actor
@@ -173,7 +173,7 @@ def api_key_revoke(*, tenant: Tenant, key_id: str, actor: Actor) -> None:
     found = ApiKey.objects.filter(tenant=tenant, id=key_id, revoked_at=None)
     key = found.first()
     if key is None or not found.update(revoked_at=timezone.now()):
-        raise NotFound("There is no such API key.")
+        raise NotFound("API key not found.")
     audit_record(
         tenant_id=tenant.id,
         actor=actor,

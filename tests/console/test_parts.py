@@ -90,7 +90,7 @@ def test_a_bug_is_reported_without_its_insides(runner):
 
 def test_a_missing_subject_fails_the_page(runner):
     def gone():
-        raise NotFound("There is no such cluster.")
+        raise NotFound("Cluster not found.")
 
     with pytest.raises(NotFound):
         runner.run("tn_a/page", {"part": Part(gone, remote=True)})

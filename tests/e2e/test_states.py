@@ -45,7 +45,7 @@ def test_one_part_down_leaves_the_others(
 
 
 @pytest.mark.parametrize(
-    ("status", "title"), [(403, "You may not see this"), (404, "There is no such topic")]
+    ("status", "title"), [(403, "You may not see this"), (404, "Topic not found")]
 )
 def test_a_refusal_is_shown_in_the_servers_words(
     console: Console, screenshots: Path, status: int, title: str

@@ -66,7 +66,7 @@ def _known(host_id: str) -> Host:
     for host in host_rows():
         if host.host_id == host_id:
             return host
-    raise NotFound("There is no such host.")
+    raise NotFound("Host not found.")
 
 
 def _record(host_id: str, actor: Actor, action: str) -> None:

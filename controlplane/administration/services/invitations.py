@@ -81,7 +81,7 @@ def invitation_revoke(*, tenant: Tenant, invitation_id: str, actor: Actor) -> No
     )
     invitation = found.select_for_update().first()
     if invitation is None:
-        raise NotFound("There is no such invitation.")
+        raise NotFound("Invitation not found.")
     found.update(revoked_at=timezone.now())
     _record(invitation, actor, "invitation.revoke")
 
@@ -98,14 +98,14 @@ def find_invitation(token: str) -> Invitation:
         Gone: it was used or revoked, or its time is over.
     """
     if not token.startswith(PREFIX) or not token.isascii() or not token.isprintable():
-        raise NotFound("There is no such invitation.")
+        raise NotFound("Invitation not found.")
     lookup, _, secret = token[len(PREFIX) :].partition("_")
     found = Invitation.objects.select_related("tenant", "user").filter(lookup=lookup).first()
     if found is None or not hmac.compare_digest(found.secret_hash, secret_hash(secret)):
-        raise NotFound("There is no such invitation.")
+        raise NotFound("Invitation not found.")
     is_closed = found.tenant is not None and found.tenant.state == CLOSED
     if is_closed or (found.user is not None and not found.user.is_active):
-        raise NotFound("There is no such invitation.")
+        raise NotFound("Invitation not found.")
     if found.accepted_at or found.revoked_at or found.expires_at <= timezone.now():
         raise Gone("The link was used or revoked, or its time is over: ask for another one.")
     return found
@@ -121,7 +121,7 @@ def accept_as_member(*, token: str, user: User, actor: Actor) -> Invitation:
     """
     invitation = find_invitation(token)
     if invitation.tenant is None:
-        raise NotFound("There is no such invitation.")
+        raise NotFound("Invitation not found.")
     _take(invitation, user)
     member_add(tenant=invitation.tenant, user=user, role=invitation.role, actor=actor)
     _record(invitation, actor, "invitation.accept", {"username": user.get_username()})
@@ -140,7 +140,7 @@ def accept_as_new_user(
     """
     invitation = find_invitation(token)
     if invitation.tenant is None:
-        raise NotFound("There is no such invitation.")
+        raise NotFound("Invitation not found.")
     user = login_create(username=username, password=password)
     by = Actor(
         name=f"user:{username}", remote_address=actor.remote_address, user_agent=actor.user_agent
@@ -162,7 +162,7 @@ def accept_password(*, token: str, password: str, actor: Actor) -> tuple[Invitat
     invitation = find_invitation(token)
     user = invitation.user
     if user is None:
-        raise NotFound("There is no such invitation.")
+        raise NotFound("Invitation not found.")
     check_password(password, user)
     _take(invitation, user)
     user.set_password(password)

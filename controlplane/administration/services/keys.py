@@ -21,7 +21,7 @@ def service_account_update(
     mine = ServiceAccount.objects.select_for_update().filter(tenant=tenant, pk=account_id)
     account = mine.first()
     if account is None:
-        raise NotFound("There is no such service account.")
+        raise NotFound("Service account not found.")
     was_disabled = account.disabled_at is not None
     before = {"description": account.description, "disabled": was_disabled}
     after = {"description": description, "disabled": is_disabled}
@@ -65,7 +65,7 @@ def api_key_rotate(
     mine = ApiKey.objects.select_for_update().filter(tenant=tenant, pk=key_id, revoked_at=None)
     old = mine.first()
     if old is None or (old.expires_at is not None and old.expires_at <= now):
-        raise NotFound("There is no such API key.")
+        raise NotFound("API key not found.")
     if ApiKey.objects.filter(replaces=old, revoked_at=None).exists():
         raise Conflict("The key was rotated already: its successor is listed.", code="rotated")
     check_within(

@@ -129,7 +129,7 @@ def _locked(tenant: Tenant, username: str) -> Membership:
     found = Membership.objects.select_related("user", "tenant")
     member = found.filter(tenant=tenant, user__username=username).first()
     if member is None:
-        raise NotFound("There is no such member.")
+        raise NotFound("Member not found.")
     return member
 
 

@@ -108,7 +108,7 @@ def user_row(username: str, *, locked: bool = False) -> User:
     rows = User.objects.select_for_update() if locked else User.objects.all()
     found = rows.filter(username=username).first()
     if found is None:
-        raise NotFound("There is no such user.")
+        raise NotFound("User not found.")
     return found
 
 

@@ -32,7 +32,7 @@ def objective_row(tenant: Tenant, objective_id: str, *, locked: bool = False) ->
     rows = objectives_of(tenant)
     found = (rows.select_for_update() if locked else rows).filter(pk=objective_id).first()
     if found is None:
-        raise NotFound("There is no such objective.")
+        raise NotFound("Objective not found.")
     return found
 
 

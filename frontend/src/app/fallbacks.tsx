@@ -4,20 +4,21 @@ import type { ErrorComponentProps } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
 import { Empty } from "@/components/empty";
 import { ProblemPanel } from "@/components/problem-panel";
+import { words } from "@/words";
 
 export function NotFound() {
   return (
     <Empty
       icon={<IconMapOff size={20} />}
-      title="Page not found"
+      title={words.common.pageNotFound}
       heading
       action={
         <ButtonLink to="/" variant="default">
-          Go to the overview
+          {words.common.toOverview}
         </ButtonLink>
       }
     >
-      The address may be mistyped, or what it named has been deleted.
+      {words.common.pageNotFoundWhy}
     </Empty>
   );
 }

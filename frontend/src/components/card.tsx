@@ -2,6 +2,7 @@ import { Skeleton, Stack } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { Page, Part } from "@/lib/page";
+import { words } from "@/words";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
 import { RelTime } from "./rel-time";
@@ -59,9 +60,8 @@ export function PartView<P extends Record<K, Part>, K extends keyof P>({
   if (!part || part.status === "unavailable" || part.data === null || part.data === undefined) {
     return (
       <div className="ps-card-body">
-        <Notice tone="warn" title="This part is unavailable right now">
-          {part?.reason ?? "The server did not send it."} The rest of the page is not affected; it is asked for again
-          every few seconds.
+        <Notice tone="warn" title={words.common.part.unavailable}>
+          {part?.reason ?? words.common.part.notSent} {words.common.part.restIsFine}
         </Notice>
       </div>
     );
@@ -83,7 +83,7 @@ export function PartView<P extends Record<K, Part>, K extends keyof P>({
 
 export function Lines({ rows }: { rows: number }) {
   return (
-    <Stack gap={10} p={14} aria-busy="true" aria-label="Loading">
+    <Stack gap={10} p={14} aria-busy="true" aria-label={words.common.loading}>
       {Array.from({ length: rows }, (_, index) => (
         <Skeleton key={index} height={14} width={`${[96, 82, 90, 70, 88][index % 5]}%`} radius="sm" />
       ))}

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { isRefusal } from "@/lib/problem";
+import { words } from "@/words";
 import { Lines } from "./card";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
@@ -29,12 +30,12 @@ export function ListView<T>({ query, children }: ListViewProps<T>) {
     <>
       {query.isError && (
         <div className="ps-card-body">
-          <Notice tone="warn">Shown as it was: it could not be read again.</Notice>
+          <Notice tone="warn">{words.common.list.notReadAgain}</Notice>
         </div>
       )}
       {query.data.page?.has_more && (
         <div className="ps-card-body">
-          <Notice tone="info">Only the newest {query.data.data.length} are shown; the REST API has the rest.</Notice>
+          <Notice tone="info">{words.common.list.cut(query.data.data.length)}</Notice>
         </div>
       )}
       {children(query.data.data)}

@@ -1,6 +1,7 @@
 import { IconLock, IconMapOff } from "@tabler/icons-react";
 import { useDocumentTitle } from "@mantine/hooks";
 import { toProblem } from "@/lib/problem";
+import { words } from "@/words";
 import { ButtonLink } from "./button-link";
 import { Empty } from "./empty";
 
@@ -16,14 +17,14 @@ export function Refused({ error }: { error: unknown }) {
         heading
         action={
           <ButtonLink to="/" variant="default">
-            Go to the overview
+            {words.common.toOverview}
           </ButtonLink>
         }
       >
         {problem.detail && problem.detail !== problem.title && (
           <span style={{ display: "block" }}>{problem.detail}</span>
         )}
-        {problem.request_id && <span className="ps-mono">request {problem.request_id}</span>}
+        {problem.request_id && <span className="ps-mono">{words.common.request(problem.request_id)}</span>}
       </Empty>
     </div>
   );

@@ -54,9 +54,9 @@ describe("page read models", () => {
   });
 
   it("are not asked for again once refused", async () => {
-    serve({ "GET /console/api/pages/topics/c1": new Refusal(404, "There is no such cluster") });
+    serve({ "GET /console/api/pages/topics/c1": new Refusal(404, "Cluster not found") });
     const { result } = renderHook(() => usePage("topics/{cluster_id}", { cluster_id: "c1" }), { wrapper });
-    await waitFor(() => expect(result.current.error?.message).toBe("There is no such cluster"));
+    await waitFor(() => expect(result.current.error?.message).toBe("Cluster not found"));
     const interval = pageQuery("topics/{cluster_id}", { cluster_id: "c1" }).refetchInterval as unknown as Interval;
     expect(interval({ state: { data: undefined, error: result.current.error } })).toBe(false);
     expect(interval({ state: { data: { parts: {} }, error: result.current.error } })).toBe(REFRESH_MS);

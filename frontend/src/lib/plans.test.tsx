@@ -97,7 +97,7 @@ describe("an operation", () => {
 
   it("is neither followed nor asked for again when there is none of the kind", async () => {
     const stream = fakeEvents();
-    const asked = serve({ [PAGE]: new Refusal(404, "There is no such operation") });
+    const asked = serve({ [PAGE]: new Refusal(404, "Operation not found") });
     const { result } = renderHook(() => useOperation("op_1"), world());
     await waitFor(() => expect(result.current.isError).toBe(true));
     await waitFor(() => expect(stream(EVENTS).readyState).toBe(2));

@@ -1,6 +1,7 @@
 /** Errors as the REST API speaks them: RFC 9457 problem+json, plus what the network can do to us. */
 
 import type { components } from "@/generated/api";
+import { words } from "@/words";
 
 type Whole = components["schemas"]["Problem"];
 
@@ -41,17 +42,17 @@ export const isOutdated = (error: unknown): boolean => error instanceof ApiError
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;
   if (error instanceof DOMException && error.name === "AbortError") {
-    return { title: "Request cancelled", status: 0 };
+    return { title: words.common.errors.cancelled, status: 0 };
   }
   if (error instanceof TypeError) {
     return {
-      title: "The console could not reach its server",
+      title: words.common.errors.unreachable,
       status: 0,
-      detail: "The request did not get an answer. Check the connection; nothing is known about its outcome.",
+      detail: words.common.errors.unreachableWhy,
       retryable: true,
     };
   }
-  return { title: "Unexpected error in the console", status: 0, detail: String(error) };
+  return { title: words.common.errors.unexpected, status: 0, detail: String(error) };
 }
 
 /** Fields at fault by their path below `/inputs`, each with its sentences: `configs/retention.ms`. */

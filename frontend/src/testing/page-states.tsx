@@ -70,7 +70,7 @@ export function describePageStates({
     if (!refusable) return;
     it.each([
       [403, "This needs a stronger role or scope"],
-      [404, "There is no such thing"],
+      [404, "Not found"],
     ])("gives way to a refusal (%i), said once", async (status, text) => {
       const { asked } = await open(new Refusal(status, text, "It is not for you."));
       await waitFor(() => expect(heading()).toBe(text));

@@ -133,7 +133,7 @@ def test_users_and_members():
     assert {row["username"] for row in run("user", "list")} == {"ada", "bob"}
     assert refusal("user", "create", "ADA", *url).startswith("username: ")
     assert refusal("user", "create", "eve", "--email", "none", *url).startswith("email: ")
-    assert refusal("member", "add", "acme", "nobody", "owner") == "There is no such user."
+    assert refusal("member", "add", "acme", "nobody", "owner") == "User not found."
 
 
 def test_invitations_are_listed_and_revoked():
@@ -144,7 +144,7 @@ def test_invitations_are_listed_and_revoked():
     assert (row["role"], row["note"], row["state"]) == ("viewer", "Eve", "open")
     assert token not in json.dumps(row)
     tenant_make("rival")
-    gone = "There is no such invitation."
+    gone = "Invitation not found."
     assert refusal("member", "revoke-invitation", "rival", row["id"]) == gone
     find_invitation(token)
     assert run("member", "revoke-invitation", "acme", row["id"])["state"] == "revoked"
@@ -225,7 +225,7 @@ def test_keys_and_their_accounts():
     assert len(listed) == 2
     assert rotated["key"] not in json.dumps(listed)
     assert run("key", "accounts", "acme")[0]["live_keys"] == 1
-    assert refusal("key", "revoke", "acme", "ak_none") == "There is no such API key."
+    assert refusal("key", "revoke", "acme", "ak_none") == "API key not found."
     assert "no service account x" in refusal("key", "create", "acme", "ci", "--account", "x")
     assert refusal("key", "create", "acme", "ci", "--days", "0").startswith("days: ")
     assert refusal("key", "rotate", "acme", "x", "--overlap-s", "-1").startswith("overlap-s: ")
@@ -239,7 +239,7 @@ def test_hosts(world):
     assert "manage.py zookeeper host new-1 " in printed
     assert "manage.py secrets host-key new-1 " in printed
     assert "agent of host-1 lives" in refusal("host", "remove", "host-1")
-    assert refusal("host", "drain", "none") == "There is no such host."
+    assert refusal("host", "drain", "none") == "Host not found."
     world.hosts.is_away = True
     assert refusal("host", "list").startswith("ZooKeeper does not answer")
 

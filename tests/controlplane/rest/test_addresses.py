@@ -129,7 +129,7 @@ def test_addresses_that_are_none_are_none_for_every_method(world, who, path, sta
     before = state()
     for method in (*METHODS, "options", "trace"):
         answer = client.generic(method.upper(), f"/api/v1/{path}", "{}", "application/json")
-        assert problem(answer, 404)["detail"] == "There is no such resource in the API."
+        assert problem(answer, 404)["detail"] == "The API has nothing at this address."
     assert state() == before
 
 
@@ -156,9 +156,9 @@ def test_the_api_begins_with_links(owner, path):
 
 def test_titles_hold_no_blanks_to_fill(owner):
     wrong_method = owner.delete("/api/v1/me").json()
-    assert wrong_method["title"] == "This address has no such method"
+    assert wrong_method["title"] == "Method not allowed"
     wrong_body = owner.post("/api/v1/plans", "x", content_type="text/x-none").json()
-    assert wrong_body["title"] == "The body's media type is not taken here"
+    assert wrong_body["title"] == "Unsupported media type"
 
 
 @pytest.mark.parametrize("row", ALL, ids=str)

@@ -57,7 +57,7 @@ def test_what_is_above_tenants_is_not_there_for_anybody_in_one(world, ids, state
     for client in clients:
         for headers in ({}, {"X-Penstock-Tenant": world.tenant.slug}):
             found = problem(send(client, row, ids, headers=headers), 404)
-            assert found["detail"] == "There is no such resource in the API."
+            assert found["detail"] == "The API has nothing at this address."
     assert state() == before
 
 

@@ -327,7 +327,7 @@ def test_another_tenant_finds_nothing(orders, owner):
     body = {"cluster_id": theirs.id, "operation_id": orders.run("topic.create", name="n").pk}
     mine = post(stranger, "/runbooks/operation-stuck/runs", body).json()
     found = stranger.post(f"{API}/runbook-runs/{mine['id']}/checks/1").json()
-    assert (found["outcome"], found["text"]) == ("unknown", "There is no such operation.")
+    assert (found["outcome"], found["text"]) == ("unknown", "Operation not found.")
 
 
 def limited(world, name, *grants):

@@ -2,29 +2,32 @@ import { IconChevronRight } from "@tabler/icons-react";
 import { Link, useLocation, useParams } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
 import { useCluster } from "@/lib/use-clusters";
+import { words } from "@/words";
 
 /** A link to where this page belongs is not the current page. */
 const EXACT = { exact: true } as const;
 
+const say = words.navigation;
+
 const SECTIONS: Record<string, string> = {
-  topics: "Topics",
-  "new-topic": "New topic",
-  groups: "Consumer groups",
-  access: "Access",
-  reassign: "Move partitions",
-  analytics: "Lag and retention",
-  usage: "Usage and forecasts",
+  topics: say.topics,
+  "new-topic": say.newTopic,
+  groups: say.groups,
+  access: say.access,
+  reassign: say.reassign,
+  analytics: say.analytics,
+  usage: say.clusterUsage,
 };
 
 const PAGES: Record<string, string> = {
-  "/audit": "Audit",
-  "/clusters/new": "New cluster",
-  "/destinations": "Destinations",
-  "/objectives": "Lag objectives",
-  "/settings": "Settings",
-  "/usage": "Usage and cost",
-  "/profile": "Profile",
-  "/platform": "Platform",
+  "/audit": say.audit,
+  "/clusters/new": say.newCluster,
+  "/destinations": say.destinations,
+  "/objectives": say.objectives,
+  "/settings": say.settings,
+  "/usage": say.tenantUsage,
+  "/profile": say.profile,
+  "/platform": say.platform,
 };
 
 /** Where this page is: cluster, section, resource. */

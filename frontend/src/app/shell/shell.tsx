@@ -7,6 +7,7 @@ import { watchFocus } from "@/lib/focus";
 import { useStaleSince } from "@/lib/freshness";
 import { type Handlers, useEvents } from "@/lib/live";
 import type { ChangeEvents } from "@/lib/types";
+import { words } from "@/words";
 import { Habits } from "../habits/habits";
 import { Brand } from "./brand";
 import { Crumbs } from "./crumbs";
@@ -29,7 +30,7 @@ export function Shell() {
   return (
     <div className="ps-shell" data-menu={opened}>
       <a href="#main" className="ps-skip">
-        Skip to content
+        {words.navigation.skip}
       </a>
       <aside className="ps-shell-side" aria-label="Sidebar">
         <Group h={46} px={18} justify="space-between" wrap="nowrap" style={{ flex: "none" }}>

@@ -24,8 +24,10 @@ import { PlainSelect } from "@/components/plain-select";
 import { useSession } from "@/lib/session";
 import { useOverview } from "@/lib/use-clusters";
 import { useLastCluster } from "@/lib/use-last-cluster";
+import { words } from "@/words";
 import { TenantSwitch } from "./tenant-switch";
 
+const say = words.navigation;
 const ICON = { size: 17, stroke: 1.7, "aria-hidden": true } as const;
 
 export function SideNav() {
@@ -41,43 +43,43 @@ export function SideNav() {
       <TenantSwitch />
       <div className="ps-nav" style={{ marginTop: 6 }}>
         <Link to="/" activeOptions={{ exact: true }}>
-          <IconLayoutDashboard {...ICON} /> Overview
+          <IconLayoutDashboard {...ICON} /> {say.overview}
         </Link>
         <Link to="/alerts" activeOptions={{ includeSearch: false }}>
-          <IconBell {...ICON} /> Alerts <AlertBadge />
+          <IconBell {...ICON} /> {say.alerts} <AlertBadge />
         </Link>
         <Link to="/runbooks" activeOptions={{ includeSearch: false }}>
-          <IconBook2 {...ICON} /> Runbooks
+          <IconBook2 {...ICON} /> {say.runbooks}
         </Link>
         <Link to="/destinations" activeOptions={{ includeSearch: false }}>
-          <IconSend {...ICON} /> Destinations
+          <IconSend {...ICON} /> {say.destinations}
         </Link>
         <Link to="/objectives" activeOptions={{ includeSearch: false }}>
-          <IconTargetArrow {...ICON} /> Lag objectives
+          <IconTargetArrow {...ICON} /> {say.objectives}
         </Link>
         <Link to="/usage" activeOptions={{ includeSearch: false }}>
-          <IconReceipt2 {...ICON} /> Usage and cost
+          <IconReceipt2 {...ICON} /> {say.tenantUsage}
         </Link>
         <Link to="/operations">
-          <IconListDetails {...ICON} /> Operations
+          <IconListDetails {...ICON} /> {say.operations}
         </Link>
         <Link to="/audit">
-          <IconClipboardList {...ICON} /> Audit
+          <IconClipboardList {...ICON} /> {say.audit}
         </Link>
         <Link to="/settings" activeOptions={{ includeSearch: false }}>
-          <IconSettings {...ICON} /> Settings
+          <IconSettings {...ICON} /> {say.settings}
         </Link>
         {session?.user?.is_staff && (
           <Link to="/platform" activeOptions={{ includeSearch: false }}>
-            <IconBuilding {...ICON} /> Platform
+            <IconBuilding {...ICON} /> {say.platform}
           </Link>
         )}
       </div>
-      <div className="ps-nav-title">Cluster</div>
+      <div className="ps-nav-title">{say.cluster}</div>
       {clusters.length > 0 && (
         <div style={{ padding: "0 12px 6px" }}>
           <PlainSelect
-            label="Cluster"
+            label={say.cluster}
             options={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
             value={clusterId}
             onPick={(id) => void navigate({ to: "/clusters/$clusterId", params: { clusterId: id } })}
@@ -92,7 +94,7 @@ export function SideNav() {
 function ClusterHints() {
   return (
     <span className="ps-muted" style={{ padding: "2px 10px", fontSize: "0.75rem" }}>
-      No cluster yet.
+      {say.noCluster}
     </span>
   );
 }
@@ -102,28 +104,28 @@ function ClusterLinks({ clusterId }: { clusterId: string }) {
   return (
     <>
       <Link to="/clusters/$clusterId" params={params} activeOptions={{ exact: true }}>
-        <IconServer2 {...ICON} /> Brokers
+        <IconServer2 {...ICON} /> {say.brokers}
       </Link>
       <Link to="/clusters/$clusterId/events" params={params} activeOptions={{ includeSearch: false }}>
         <IconTimelineEvent {...ICON} /> Events
       </Link>
       <Link to="/clusters/$clusterId/topics" params={params} activeOptions={{ includeSearch: false }}>
-        <IconStack2 {...ICON} /> Topics
+        <IconStack2 {...ICON} /> {say.topics}
       </Link>
       <Link to="/clusters/$clusterId/groups" params={params} activeOptions={{ includeSearch: false }}>
-        <IconUsersGroup {...ICON} /> Consumer groups
+        <IconUsersGroup {...ICON} /> {say.groups}
       </Link>
       <Link to="/clusters/$clusterId/analytics" params={params} activeOptions={{ includeSearch: false }}>
-        <IconChartHistogram {...ICON} /> Lag and retention
+        <IconChartHistogram {...ICON} /> {say.analytics}
       </Link>
       <Link to="/clusters/$clusterId/usage" params={params} activeOptions={{ includeSearch: false }}>
-        <IconReportMoney {...ICON} /> Usage and forecasts
+        <IconReportMoney {...ICON} /> {say.clusterUsage}
       </Link>
       <Link to="/clusters/$clusterId/access" params={params} activeOptions={{ includeSearch: false }}>
-        <IconKey {...ICON} /> Access
+        <IconKey {...ICON} /> {say.access}
       </Link>
       <Link to="/clusters/$clusterId/reassign" params={params} activeOptions={{ includeSearch: false }}>
-        <IconArrowsExchange {...ICON} /> Move partitions
+        <IconArrowsExchange {...ICON} /> {say.reassign}
       </Link>
     </>
   );

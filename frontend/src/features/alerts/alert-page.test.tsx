@@ -98,7 +98,7 @@ describe("an alert", () => {
 
   it.each([
     [403, "This needs a stronger role or scope"],
-    [404, "There is no such alert"],
+    [404, "Alert not found"],
   ])("gives way to a refusal (%i)", async (status, text) => {
     await open(new Refusal(status, text));
     await waitFor(() => expect(heading()).toBe(text));

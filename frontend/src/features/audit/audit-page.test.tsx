@@ -216,7 +216,7 @@ describe("the audit: states of the page", () => {
   });
 
   it("shows why it cannot be read", async () => {
-    await open(new Refusal(503, "A part that is needed is away", "The database is busy."));
+    await open(new Refusal(503, "Temporarily unavailable", "The database is busy."));
     expect((await screen.findByRole("alert")).textContent).toContain("The database is busy.");
   });
 

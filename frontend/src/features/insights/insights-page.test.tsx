@@ -187,8 +187,8 @@ describe("usage and forecasts", () => {
   });
 
   it("gives way to a refusal", async () => {
-    await open({ [`${BASE}/usage`]: new Refusal(404, "There is no such cluster") });
-    await waitFor(() => expect(heading()).toBe("There is no such cluster"));
+    await open({ [`${BASE}/usage`]: new Refusal(404, "Cluster not found") });
+    await waitFor(() => expect(heading()).toBe("Cluster not found"));
   });
 });
 

@@ -44,7 +44,7 @@ export function Kept({ named, onCluster }: KeptProps) {
                 Groups are judged on the clusters that this tenant has.
               </Empty>
             ) : (
-              <Empty icon={<IconServer2 size={20} />} title="There is no such cluster">
+              <Empty icon={<IconServer2 size={20} />} title="Cluster not found">
                 The address names {named}, which is none of the clusters that you may see.
               </Empty>
             )

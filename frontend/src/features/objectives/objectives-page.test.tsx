@@ -235,7 +235,7 @@ describe("lag objectives", () => {
   it("do not show another cluster than the one that the address names", async () => {
     const { asked, router } = await open({}, "?cluster=c9");
     const card = within(await screen.findByRole("region", { name: "How they are kept" }));
-    expect(await card.findByText("There is no such cluster")).toBeTruthy();
+    expect(await card.findByText("Cluster not found")).toBeTruthy();
     expect(card.getByText(/The address names c9/)).toBeTruthy();
     expect(asked.map((one) => one.url).filter((url) => url.includes("/analytics/lag-objectives"))).toEqual([]);
     fireEvent.click(card.getByRole("combobox", { name: "Cluster of the groups" }));

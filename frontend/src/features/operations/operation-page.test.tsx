@@ -184,11 +184,11 @@ describe("one operation", () => {
 
   it("says that a password is gone", async () => {
     await open(answer(operation({ kind: "user.create", has_secret: true })), {
-      "POST /api/v1/operations/op_1/secret": new Refusal(410, "It was there and is no more"),
+      "POST /api/v1/operations/op_1/secret": new Refusal(410, "No longer available"),
     });
     await steps();
     press("Show password");
-    expect(await screen.findByText("It was there and is no more")).toBeTruthy();
+    expect(await screen.findByText("No longer available")).toBeTruthy();
   });
 
   it("keeps its steps while the plan is missing", async () => {
@@ -203,7 +203,7 @@ describe("one operation", () => {
   });
 
   it("gives way to a refusal", async () => {
-    await open(new Refusal(404, "There is no such operation"));
-    await waitFor(() => expect(heading()).toBe("There is no such operation"));
+    await open(new Refusal(404, "Operation not found"));
+    await waitFor(() => expect(heading()).toBe("Operation not found"));
   });
 });

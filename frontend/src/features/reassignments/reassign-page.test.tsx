@@ -57,7 +57,7 @@ const review = () => screen.getByRole("button", { name: "Review plan" }) as HTML
 describePageStates({
   path: PATH,
   page: "reassign/c1",
-  title: "Move partitions",
+  title: "Reassign partitions",
   parts: base,
   part: "loads",
   shows: "Leads",
@@ -241,7 +241,7 @@ describe("moving partitions", () => {
     expect(screen.getByRole("list", { name: "Limits of the plan" }).textContent).toBe(
       "Broker 3: one partition is larger than its share",
     );
-    press("Move partitions");
+    press("Reassign partitions");
     expect(await screen.findByText("The partitions are where the plan said, and in sync")).toBeTruthy();
   });
 

@@ -33,7 +33,7 @@ export function ReassignPage() {
   return (
     <>
       <PageHeader
-        title="Move partitions"
+        title="Reassign partitions"
         sub="Copies are built on the target brokers first; the old ones go only when the new ones are in sync. Clients keep reading and writing."
       />
       <PlanWizard

@@ -69,7 +69,7 @@ describe("a runbook", () => {
 
   it("says when the alert cannot be read, and lets the subject be typed", async () => {
     const { asked } = await open("?alert=al_1", {
-      "GET /api/v1/alerts/al_1": new Refusal(404, "There is no such alert"),
+      "GET /api/v1/alerts/al_1": new Refusal(404, "Alert not found"),
       "POST /api/v1/runbooks/group-losing-data/runs": runbookRun(),
     });
     expect(await screen.findByText("The alert that led here cannot be read")).toBeTruthy();
@@ -86,7 +86,7 @@ describe("a runbook", () => {
 
   it.each([
     [403, "This needs a stronger role or scope"],
-    [404, "There is no such runbook"],
+    [404, "Runbook not found"],
   ])("gives way to a refusal (%i)", async (status, text) => {
     await open("", { "GET /api/v1/runbooks/group-losing-data": new Refusal(status, text) });
     await waitFor(() => expect(heading()).toBe(text));

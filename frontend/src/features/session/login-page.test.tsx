@@ -85,7 +85,7 @@ describe("signing in", () => {
 
   it("says so when the server cannot be asked who is there", async () => {
     await open("/login", {
-      "GET /console/api/session": new Refusal(503, "A part that is needed is away", "The database is busy."),
+      "GET /console/api/session": new Refusal(503, "Temporarily unavailable", "The database is busy."),
     });
     expect((await screen.findByRole("alert")).textContent).toContain("The database is busy.");
     expect(screen.getByRole("button", { name: "Try again" })).toBeTruthy();

@@ -92,7 +92,7 @@ describe("a one-time link", () => {
   });
 
   it("says that it is over", async () => {
-    await open(new Refusal(410, "It was there and is no more", "Its time is over: ask for another one."));
+    await open(new Refusal(410, "No longer available", "Its time is over: ask for another one."));
     expect((await screen.findByRole("alert")).textContent).toContain("ask for another one");
   });
 

@@ -1,0 +1,26 @@
+/** What many pages say alike: that something is not there, failed, old or awaited. */
+export const common = {
+  pageNotFound: "Page not found",
+  pageNotFoundWhy: "The address may be mistyped, or what it named has been deleted.",
+  toOverview: "Go to the overview",
+  tryAgain: "Try again",
+  loading: "Loading",
+  copy: "Copy",
+  copied: "Copied",
+  request: (id: string) => `request ${id}`,
+  part: {
+    unavailable: "This part is unavailable right now",
+    notSent: "The server did not send it.",
+    restIsFine: "The rest of the page is not affected; it is asked for again every few seconds.",
+  },
+  list: {
+    notReadAgain: "Shown as it was: it could not be read again.",
+    cut: (count: number) => `Only the newest ${count} are shown; the REST API has the rest.`,
+  },
+  errors: {
+    cancelled: "Request cancelled",
+    unreachable: "The console could not reach its server",
+    unreachableWhy: "The request did not get an answer. Check the connection; nothing is known about its outcome.",
+    unexpected: "Unexpected error in the console",
+  },
+} as const;

@@ -155,7 +155,7 @@ class MessageQuerySerializer(Shape):
 
 
 class MessageExportQuerySerializer(MessageQuerySerializer):
-    limit = None
+    limit = None  # type: ignore[assignment] # Django REST framework's way to leave a field out
     records = serializers.IntegerField(
         min_value=1, max_value=EXPORT_RECORDS_MAX, default=EXPORT_RECORDS_DEFAULT
     )

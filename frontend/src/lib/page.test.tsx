@@ -45,9 +45,7 @@ describe("page read models", () => {
     await waitFor(() => expect(result.current.dataUpdatedAt).toBeGreaterThan(first));
     expect(known).toEqual([null, 'W/"t1"']);
     expect(result.current.data?.parts.topics.as_of).toBe("2026-11-26T12:00:00Z");
-    expect(result.current.data?.parts.topics.data).toEqual([
-      { ...rows?.[0], as_of: "2026-11-26T12:00:00Z" },
-    ]);
+    expect(result.current.data?.parts.topics.data).toEqual([{ ...rows?.[0], as_of: "2026-11-26T12:00:00Z" }]);
     expect(result.current.isError).toBe(false);
     await result.current.refetch();
     expect(known.at(-1)).toBe('W/"t1"');

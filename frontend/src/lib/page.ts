@@ -59,7 +59,7 @@ interface Tagged {
 
 async function readPage<M>(path: string, kept: (M & Tagged) | undefined, signal: AbortSignal): Promise<M & Tagged> {
   const answer = await readChanged<M>(path, { ifNoneMatch: kept?.tag, signal });
-  if (answer.body !== undefined) return { ...answer.body, tag: answer.tag };
+  if (!("ages" in answer)) return { ...answer.body, tag: answer.tag };
   if (kept === undefined) throw new Error("The server says that nothing has changed, but nothing is known.");
   return younger(kept, answer.ages);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { groupOffset } from "@/testing/samples";
+import { groupOffset } from "@/testing/samples-groups";
 import { csvOf } from "./offset-csv";
 
 it("writes what is committed as kafka-consumer-groups.sh does", () => {

@@ -906,6 +906,24 @@ export interface paths {
         /** Messages of a topic, by offset, time and partition, filtered */
         get: operations["message_list"];
         put?: never;
+        /** Write one message; 504 when whether it was written is not known */
+        post: operations["message_produce"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/messages/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same as a file, at most 16 MiB, as X-Penstock-Export-Complete says */
+        get: operations["message_export"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1225,6 +1243,43 @@ export interface paths {
         post?: never;
         /** Remove a member; the last owner stays */
         delete: operations["member_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/message-masks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What of the tenant's messages is hidden from whom */
+        get: operations["message_mask_list"];
+        put?: never;
+        /** Hide a part of the messages of some topics */
+        post: operations["message_mask_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/message-masks/{mask_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One mask */
+        get: operations["message_mask_get"];
+        /** Change a mask, all of it */
+        put: operations["message_mask_change"];
+        post?: never;
+        /** Delete a mask: what it hid is shown */
+        delete: operations["message_mask_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2370,6 +2425,8 @@ export interface components {
         AclTemplateList: {
             data: components["schemas"]["AclTemplate"][];
         };
+        /** @enum {string} */
+        ActEnum: "remove" | "replace" | "hash";
         ActiveReassignments: {
             rows: components["schemas"]["Reassignment"][];
             total: number;
@@ -2890,6 +2947,11 @@ export interface components {
             exit_code: number | null;
             log_tail: string[] | null;
             message: string;
+        };
+        BrokerLeaders: {
+            after_leaders: number;
+            before_leaders: number;
+            id: number;
         };
         BrokerLoad: {
             after_bytes: number | null;
@@ -3966,6 +4028,27 @@ export interface components {
         };
         /** @enum {string} */
         EffectEnum: "reread" | "skip" | "first" | "removed" | "none" | "unknown";
+        Elected: {
+            /** @description The broker that it prefers. */
+            after: number;
+            /** @description Its leader; null: none. */
+            before: number | null;
+            partition: number;
+            topic: string;
+        };
+        EmptiedPartition: {
+            log_start: number;
+            partition: number;
+            records: number;
+            topic: string;
+            /** @description The first offset that stays. */
+            until: number;
+        };
+        EmptyDiff: {
+            after: components["schemas"]["Held"];
+            before: components["schemas"]["Held"];
+            partitions: components["schemas"]["EmptiedPartition"][];
+        };
         /** @enum {string} */
         EndedByEnum: "limit" | "end" | "records" | "bytes" | "seconds";
         Extent: {
@@ -3980,6 +4063,8 @@ export interface components {
             /** @description null: not known */
             value: number | null;
         };
+        /** @enum {string} */
+        FormatEnum: "string" | "json" | "hex";
         Found: {
             cluster_id: string | null;
             cluster_name: string | null;
@@ -4295,6 +4380,11 @@ export interface components {
         HealthReason: {
             code: string;
             text: string;
+        };
+        Held: {
+            /** @description null: not every leader says. */
+            bytes: number | null;
+            records: number;
         };
         Host: {
             address: string;
@@ -4664,6 +4754,61 @@ export interface components {
         };
         /** @enum {string} */
         LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "NOT_COMMITTING" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
+        LeadersElectDiff: {
+            /** @description At most 100 that keep their leader: whom they prefer is not in sync. */
+            blocked: components["schemas"]["Elected"][];
+            blocked_total: number;
+            /** @description Partitions led, of all topics. */
+            brokers: components["schemas"]["BrokerLeaders"][];
+            /** @description Beyond what one plan takes. */
+            left_out: number;
+            partitions: components["schemas"]["Elected"][];
+        };
+        LeadersElectInputs: {
+            /** @description Only partitions that prefer this broker. */
+            broker?: number;
+            /** @description Without them: all topics. */
+            topics?: string[];
+        };
+        LeadersElectInputsRequest: {
+            /** @description Only partitions that prefer this broker. */
+            broker?: number;
+            /** @description Without them: all topics. */
+            topics?: string[];
+        };
+        LeadersElectPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["LeadersElectDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["LeadersElectInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "leaders.elect";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        LeadersElectPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["LeadersElectInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "leaders.elect";
+        };
         /** @enum {string} */
         LeadsToEnum: "tenant" | "password";
         Limit: {
@@ -4704,6 +4849,38 @@ export interface components {
         LoginRequest: {
             password: string;
             username: string;
+        };
+        Mask: {
+            act: components["schemas"]["ActEnum"];
+            /** Format: date-time */
+            created_at: string;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            id: string;
+            note: string;
+            part: components["schemas"]["PartEnum"];
+            path: string;
+            see_through: components["schemas"]["SeeThroughEnum"][];
+            topics: components["schemas"]["TopicPattern"];
+        };
+        MaskInputRequest: {
+            /** @description `hash`: equal values of the tenant stay equal, and are not shown. */
+            act: components["schemas"]["ActEnum"];
+            /** @default  */
+            note?: string;
+            part: components["schemas"]["PartEnum"];
+            /**
+             * @description Fields as `customer.email` (`*`: each), or a header's name; empty: all of it.
+             * @default
+             */
+            path?: string;
+            /** @description Roles whose holders see what it hides. */
+            see_through?: components["schemas"]["SeeThroughEnum"][];
+            topics: components["schemas"]["TopicPatternRequest"];
+        };
+        MaskPage: {
+            data: components["schemas"]["Mask"][];
+            page: components["schemas"]["Page"];
         };
         /** @enum {string} */
         MatchEnum: "any" | "literal" | "prefix";
@@ -4886,6 +5063,23 @@ export interface components {
         };
         /** @enum {string} */
         MoveProgressStateEnum: "waiting" | "moving" | "arrived" | "elsewhere" | "gone" | "unknown";
+        NewHeaderRequest: {
+            name: string;
+            value: components["schemas"]["NewPartRequest"] | null;
+        };
+        NewMessageRequest: {
+            headers?: components["schemas"]["NewHeaderRequest"][];
+            key?: components["schemas"]["NewPartRequest"] | null;
+            /** @description Null: the key decides, or chance. */
+            partition?: number | null;
+            /** @description Null: a tombstone. */
+            value: components["schemas"]["NewPartRequest"] | null;
+        };
+        NewPartRequest: {
+            /** @default string */
+            format?: components["schemas"]["FormatEnum"];
+            text: string;
+        };
         Next: {
             cluster_id: string | null;
             inputs: {
@@ -4922,6 +5116,10 @@ export interface components {
             partitions: components["schemas"]["OffsetChange"][];
         };
         OffsetResetInputs: {
+            /** @description For the strategy file, CSV as `kafka-consumer-groups.sh --export` writes it: topic,partition,offset, or with the group before them. It says which partitions. */
+            file?: string;
+            /** @description For the strategy copy: whose commits are taken. Without topics and partitions: wherever that group has one. */
+            from_group?: string;
             group: string;
             partitions?: components["schemas"]["PartitionInputs"][];
             strategy: components["schemas"]["StrategyEnum"];
@@ -4929,11 +5127,15 @@ export interface components {
             topics?: string[];
             /**
              * Format: int64
-             * @description timestamp: ms since 1970; shift: records, may be negative; offset: the offset.
+             * @description timestamp: ms since 1970; duration: ms before now; shift: records, may be negative; offset: the offset.
              */
             value?: number | null;
         };
         OffsetResetInputsRequest: {
+            /** @description For the strategy file, CSV as `kafka-consumer-groups.sh --export` writes it: topic,partition,offset, or with the group before them. It says which partitions. */
+            file?: string;
+            /** @description For the strategy copy: whose commits are taken. Without topics and partitions: wherever that group has one. */
+            from_group?: string;
             group: string;
             partitions?: components["schemas"]["PartitionInputsRequest"][];
             strategy: components["schemas"]["StrategyEnum"];
@@ -4941,7 +5143,7 @@ export interface components {
             topics?: string[];
             /**
              * Format: int64
-             * @description timestamp: ms since 1970; shift: records, may be negative; offset: the offset.
+             * @description timestamp: ms since 1970; duration: ms before now; shift: records, may be negative; offset: the offset.
              */
             value?: number | null;
         };
@@ -5089,7 +5291,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -5296,6 +5498,8 @@ export interface components {
             next: string | null;
         };
         /** @enum {string} */
+        PartEnum: "key" | "value" | "header";
+        /** @enum {string} */
         PartStatusEnum: "ok" | "stale" | "unavailable";
         Partition: {
             isr: number[];
@@ -5388,8 +5592,8 @@ export interface components {
             size_bytes: number | null;
             topic: string;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -6070,6 +6274,8 @@ export interface components {
         };
         /** @enum {string} */
         SecurityProtocolEnum: "PLAINTEXT" | "SASL_PLAINTEXT" | "SSL" | "SASL_SSL";
+        /** @enum {string} */
+        SeeThroughEnum: "owner" | "operator" | "message-reader";
         ServiceAccount: {
             /** Format: date-time */
             created_at: string;
@@ -6272,7 +6478,7 @@ export interface components {
         /** @enum {string} */
         StepStateEnum: "pending" | "running" | "done" | "failed" | "skipped";
         /** @enum {string} */
-        StrategyEnum: "earliest" | "latest" | "timestamp" | "shift" | "offset";
+        StrategyEnum: "earliest" | "latest" | "timestamp" | "duration" | "shift" | "offset" | "file" | "copy";
         TemplateField: {
             hint: string;
             is_required: boolean;
@@ -6618,6 +6824,47 @@ export interface components {
              */
             kind: "topic.delete";
         };
+        TopicEmptyInputs: {
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+        };
+        TopicEmptyInputsRequest: {
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+        };
+        TopicEmptyPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["EmptyDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["TopicEmptyInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.empty";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        TopicEmptyPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["TopicEmptyInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.empty";
+        };
         TopicLease: {
             /** @description What it goes back to. */
             from_ms: number | null;
@@ -6685,6 +6932,16 @@ export interface components {
              * @enum {string}
              */
             kind: "topic.partitions";
+        };
+        TopicPattern: {
+            match: components["schemas"]["MatchEnum"];
+            /** @description Compared letter by letter; a prefix ends with a separator (. - _ / :). */
+            name: string;
+        };
+        TopicPatternRequest: {
+            match: components["schemas"]["MatchEnum"];
+            /** @description Compared letter by letter; a prefix ends with a separator (. - _ / :). */
+            name: string;
         };
         TopicRetention: {
             /** Format: double */
@@ -7175,6 +7432,11 @@ export interface components {
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
+        WrittenMessage: {
+            offset: number;
+            partition: number;
+            timestamp_ms: number | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -12227,6 +12489,231 @@ export interface operations {
             };
         };
     };
+    message_produce: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMessageRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenMessage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_export: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description As `value.total > 10 && key contains "a"`. */
+                filter?: string;
+                /** @description ndjson by default. */
+                format?: "csv" | "ndjson";
+                from?: "beginning" | "end" | "offset" | "time";
+                /** @description A part of a name, or `name=part of the value`. */
+                header?: string;
+                /** @description A part of the key as it is shown, in any case. */
+                key?: string;
+                key_format?: "auto" | "hex" | "integer" | "json" | "schema" | "string";
+                /** @description With `from=offset`, of each partition. */
+                offset?: number;
+                order?: "newest" | "oldest";
+                /** @description As `0,3`; all by default. */
+                partitions?: string;
+                /** @description 1 to 10000; 1000 by default. */
+                records?: number;
+                /** @description With `from=time`: ISO 8601. */
+                time?: string;
+                /** @description A part of the value, likewise. */
+                value?: string;
+                value_format?: "auto" | "hex" | "integer" | "json" | "schema" | "string";
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One message a line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     kafka_user_list: {
         parameters: {
             query?: {
@@ -14772,6 +15259,488 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Departure"];
                 };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_mask_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaskPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_mask_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaskInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mask"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_mask_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                mask_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mask"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_mask_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                mask_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaskInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mask"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_mask_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                mask_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A problem (RFC 9457) */
             400: {
@@ -19351,6 +20320,7 @@ export interface operations {
     timeline_list: {
         parameters: {
             query?: {
+                /** @description Deployments of the whole tenant included. */
                 cluster_id?: string;
                 /** @description From page.next of the page before. */
                 cursor?: string;

@@ -11,6 +11,10 @@ from controlplane.common.problems import field_problem
 from controlplane.observed.listings import PAGE_MAX, SEARCH_MAX, SIZE_DEFAULT, SIZE_MAX, Wanted
 
 BOOLEANS = {"true": True, "false": False}
+PAGED = (
+    OpenApiParameter("page", int, description="From 1; one that is too far is the last."),
+    OpenApiParameter("size", int, description=f"1 to {SIZE_MAX}, {SIZE_DEFAULT} by default."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class ListQuery:
     filters: Collection[str]
     default: str
 
-    def parameters(self) -> list[OpenApiParameter]:
+    def parameters(self, *, paged: bool = True) -> list[OpenApiParameter]:
+        """Those of a page, or of the whole list."""
         orders = [order for name in self.orders for order in (name, f"-{name}")]
         return [
             SEARCH,
@@ -36,10 +41,7 @@ class ListQuery:
                 description=f"{self.default} by default; with a minus the largest first."
                 " What is unknown comes last either way.",
             ),
-            OpenApiParameter("page", int, description="From 1; one that is too far is the last."),
-            OpenApiParameter(
-                "size", int, description=f"1 to {SIZE_MAX}, {SIZE_DEFAULT} by default."
-            ),
+            *(PAGED if paged else ()),
             *(OpenApiParameter(name, bool) for name in self.filters),
         ]
 

@@ -13,11 +13,13 @@ from controlplane.groups.diagnosis import GroupFacts, Place, Standing, diagnose
 from controlplane.groups.places import diagnosis_dict, place_dict, places_of, unread_at_most
 from controlplane.groups.sources import judgements
 from controlplane.observed.listings import (
+    EXPORT_ROWS_MAX,
     Listed,
     Wanted,
     listed,
     named,
     names_in_order,
+    names_of,
     page_within,
 )
 from controlplane.observed.models import ObservedRow
@@ -82,26 +84,56 @@ def groups_listed(reader: Reader, wanted: Wanted, judgements: Judgements) -> Lis
     part of the topics that the reader sees. Then names and those numbers are read, and no more.
     """
     rows = rows_to_cut(reader, GROUPS)
-    is_judged = wanted.sort in JUDGED or TROUBLE in wanted.filters
-    if is_judged or not reader.sees_all_topics:
-        return _listed_here(reader, rows, wanted, judgements if is_judged else dict)
-    match = wanted.matching()
-    if LAGGING in wanted.filters:
-        match &= MAY_BE_UNREAD
+    if _is_told_here(reader, wanted):
+        lags = _lags_in_order(reader, rows, wanted, judgements)
+        names = [*lags]
+        page = page_within(wanted, len(names))
+        return Listed(
+            rows=named(reader, rows, names[(page - 1) * wanted.size : page * wanted.size]),
+            page=page,
+            matched=len(names),
+            total=rows.count(),
+            figures={
+                "largest_lag": max((lag for lag in lags.values() if lag is not None), default=None)
+            },
+        )
     return listed(
         reader,
         rows,
         wanted,
-        match=match,
+        match=_match(wanted),
         order=COLUMNS[wanted.sort or "group"],
         figures={"largest_lag": (Max, "lag")},
     )
 
 
-def _listed_here(
+def group_names(reader: Reader, wanted: Wanted, judgements: Judgements) -> list[str]:
+    """Of all that match, in the order that is asked for; one more than a file may have at most."""
+    rows = rows_to_cut(reader, GROUPS)
+    if _is_told_here(reader, wanted):
+        return [*_lags_in_order(reader, rows, wanted, judgements)][: EXPORT_ROWS_MAX + 1]
+    return names_of(rows.filter(_match(wanted)), wanted, COLUMNS[wanted.sort or "group"])
+
+
+def _is_judged(wanted: Wanted) -> bool:
+    return wanted.sort in JUDGED or TROUBLE in wanted.filters
+
+
+def _is_told_here(reader: Reader, wanted: Wanted) -> bool:
+    """Whether the order is of what no column says."""
+    return _is_judged(wanted) or not reader.sees_all_topics
+
+
+def _match(wanted: Wanted) -> Q:
+    found = wanted.matching()
+    return found & MAY_BE_UNREAD if LAGGING in wanted.filters else found
+
+
+def _lags_in_order(
     reader: Reader, rows: QuerySet[ObservedRow], wanted: Wanted, judgements: Judgements
-) -> Listed:
-    judged = judgements()
+) -> dict[str, int | None]:
+    """The lag by name, of all that match, in the order that is asked for."""
+    judged = judgements() if _is_judged(wanted) else {}
     facts = {
         name: found
         for name, found in _facts(reader, rows.filter(wanted.matching()), wanted).items()
@@ -111,16 +143,7 @@ def _listed_here(
         name: _worth(wanted.sort or "group", found, judged.get(name, NOT_JUDGED))
         for name, found in facts.items()
     }
-    names = names_in_order(worth, wanted)
-    page = page_within(wanted, len(names))
-    lags = [found["lag"] for found in facts.values() if found["lag"] is not None]
-    return Listed(
-        rows=named(reader, rows, names[(page - 1) * wanted.size : page * wanted.size]),
-        page=page,
-        matched=len(names),
-        total=rows.count(),
-        figures={"largest_lag": max(lags, default=None)},
-    )
+    return {name: facts[name]["lag"] for name in names_in_order(worth, wanted)}
 
 
 def _facts(

@@ -120,6 +120,12 @@ def in_order(
     return rows.order_by(*ordering, *([] if order == "key" else ["key"]))
 
 
+def names_of(rows: QuerySet[ObservedRow], wanted: Wanted, order: str | Combinable) -> list[str]:
+    """Of all rows, in order; one more than a file may have, so that one sees whether it has all."""
+    ordered = in_order(rows, wanted, order).values_list("key", flat=True)
+    return list(ordered[: EXPORT_ROWS_MAX + 1])
+
+
 def named(
     reader: Reader, rows: QuerySet[ObservedRow], names: Collection[str]
 ) -> tuple[ObservedRow, ...]:

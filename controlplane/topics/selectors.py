@@ -107,20 +107,33 @@ def topics_listed(reader: Reader, wanted: Wanted) -> Listed:
     The filter `trouble` takes those with partitions out of sync or without a leader, and those that
     were changed outside, as far as the last operations tell.
     """
-    rows = rows_to_cut(reader, TOPICS)
-    if INTERNAL not in wanted.filters:
-        rows = rows.filter(row__internal=False).exclude(_reserved())
-    match = wanted.matching()
-    if TROUBLE in wanted.filters:
-        match &= Q(harm__gt=0) | Q(key__in=drifted_names(reader))
     return listings.listed(
         reader,
-        rows,
+        _rows_wanted(reader, wanted),
         wanted,
-        match=match,
+        match=_match(reader, wanted),
         order=TOPIC_ORDERS[wanted.sort or "name"],
         figures=TOPIC_FIGURES,
     )
+
+
+def topic_names(reader: Reader, wanted: Wanted) -> list[str]:
+    """Of all that match, in the order that is asked for; one more than a file may have at most."""
+    rows = _rows_wanted(reader, wanted).filter(_match(reader, wanted))
+    return listings.names_of(rows, wanted, TOPIC_ORDERS[wanted.sort or "name"])
+
+
+def _rows_wanted(reader: Reader, wanted: Wanted) -> QuerySet[ObservedRow]:
+    rows = rows_to_cut(reader, TOPICS)
+    if INTERNAL in wanted.filters:
+        return rows
+    return rows.filter(row__internal=False).exclude(_reserved())
+
+
+def _match(reader: Reader, wanted: Wanted) -> Q:
+    if TROUBLE not in wanted.filters:
+        return wanted.matching()
+    return wanted.matching() & (Q(harm__gt=0) | Q(key__in=drifted_names(reader)))
 
 
 def _reserved() -> Q:

@@ -151,7 +151,7 @@ def _judged(cluster_id: str) -> None:
     )
     GroupVerdict.objects.bulk_create(
         (
-            GroupVerdict(**facts(index), sampled_ms=now_ms, judged_at=now, risk="SAFE", reasons=[])
+            GroupVerdict(**facts(index), sampled_ms=now_ms, judged_at=now, risk="SAFE")
             for index in range(GROUPS)
         ),
         batch_size=2_000,

@@ -5,6 +5,7 @@ import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
 import { EXPORT_ROWS_MAX, type ExportFormat, exported } from "@/lib/audit";
 import { formatInteger } from "@/lib/format";
+import { save } from "@/lib/save";
 import type { AuditSearch } from "@/lib/search";
 
 const FORMATS: { format: ExportFormat; label: string }[] = [
@@ -49,13 +50,4 @@ export function useExport(search: AuditSearch) {
     );
   }
   return { button, outcome, forget: send.reset };
-}
-
-function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

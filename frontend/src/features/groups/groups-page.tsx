@@ -8,6 +8,7 @@ import { Metered } from "@/components/metered";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { ExportButton } from "@/components/export-button";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
@@ -16,6 +17,7 @@ import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePageOfList } from "@/lib/page";
 import { sortOf } from "@/lib/search";
+import { exportList } from "@/lib/exports";
 import { isRefusal } from "@/lib/problem";
 import type { GroupRow, LagPoint } from "@/lib/types";
 import { HarmStatus, isWorthASentence } from "./diagnosis";
@@ -98,17 +100,14 @@ export function GroupsPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePageOfList(
-    "groups/{cluster_id}",
-    { cluster_id: clusterId },
-    {
-      q: search.q,
-      sort: sortOf(search.sort, SORTS),
-      page: search.page,
-      lagging: search.state === "lagging" || undefined,
-      trouble: search.state === "trouble" || undefined,
-    },
-  );
+  const ask = {
+    q: search.q,
+    sort: sortOf(search.sort, SORTS),
+    page: search.page,
+    lagging: search.state === "lagging" || undefined,
+    trouble: search.state === "trouble" || undefined,
+  };
+  const query = usePageOfList("groups/{cluster_id}", { cluster_id: clusterId }, ask);
   const gold = query.data?.parts.lag.data;
   const verdicts = worstByGroup(gold?.data ?? []);
   const counts = query.data?.parts.counts.data;
@@ -121,6 +120,7 @@ export function GroupsPage() {
     <>
       <PageHeader
         title="Consumer groups"
+        actions={<ExportButton onExport={() => exportList("groups", clusterId, ask)} />}
         seen={query.data?.parts.groups}
         sub={
           counts && (

@@ -1,9 +1,9 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { session, topicCounts, topicRow } from "@/testing/samples";
-import { type Asked, ok, stale } from "@/testing/server";
+import { type Asked, ok, Refusal, stale } from "@/testing/server";
 
 const PATH = "/clusters/c1/topics";
 const URL = "GET /console/api/pages/topics/c1";
@@ -103,6 +103,31 @@ describe("topics", () => {
     const counts = { status: "unavailable", as_of: null, reason: "Later.", data: null };
     await openPage(PATH, { [URL]: { parts: { topics: stale([topicRow()], "Away."), counts } } });
     expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["sales"]);
+  });
+
+  it("keeps what is searched for as a file, all pages of it", async () => {
+    vi.stubGlobal(
+      "URL",
+      Object.assign(globalThis.URL, { createObjectURL: () => "blob:x", revokeObjectURL: () => undefined }),
+    );
+    const { asked } = await open([topicRow()], "?q=ord&sort=-size&page=2", {
+      "GET /console/api/exports/topics/c1": "name",
+    });
+    await rowsOf("Topics");
+    press("CSV");
+    await waitFor(() =>
+      expect(asked.map(({ url }) => url)).toContain("/console/api/exports/topics/c1?q=ord&sort=-size"),
+    );
+    expect(await screen.findByText(/The file holds the first 100,000 rows, not all/)).toBeTruthy();
+  });
+
+  it("says why there is no file", async () => {
+    await open([topicRow()], "", {
+      "GET /console/api/exports/topics/c1": new Refusal(429, "Too many", "Try again in 9 s."),
+    });
+    await rowsOf("Topics");
+    press("CSV");
+    expect(await screen.findByText("Try again in 9 s.")).toBeTruthy();
   });
 
   it("offers a viewer no new topic", async () => {

@@ -8,6 +8,7 @@ import { Breakable } from "@/components/breakable";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { ExportButton } from "@/components/export-button";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
@@ -15,6 +16,7 @@ import { Status } from "@/components/status";
 import { formatBytes, formatCompact, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { usePageOfList } from "@/lib/page";
 import { sortOf } from "@/lib/search";
+import { exportList } from "@/lib/exports";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { TopicRow } from "@/lib/types";
@@ -120,17 +122,14 @@ export function TopicsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: session } = useSession();
-  const query = usePageOfList(
-    "topics/{cluster_id}",
-    { cluster_id: clusterId },
-    {
-      q: search.q,
-      sort: sortOf(search.sort, SORTS),
-      page: search.page,
-      internal: search.internal,
-      trouble: search.state === "trouble" || undefined,
-    },
-  );
+  const ask = {
+    q: search.q,
+    sort: sortOf(search.sort, SORTS),
+    page: search.page,
+    internal: search.internal,
+    trouble: search.state === "trouble" || undefined,
+  };
+  const query = usePageOfList("topics/{cluster_id}", { cluster_id: clusterId }, ask);
   const counts = query.data?.parts.counts.data;
   const create = session?.can_write && (
     <ButtonLink to="/clusters/$clusterId/new-topic" params={{ clusterId }} leftSection={<IconPlus size={15} />}>
@@ -145,7 +144,12 @@ export function TopicsPage() {
         title="Topics"
         seen={query.data?.parts.topics}
         sub={counts && `${plural(counts.matched, "topic")}, ${plural(counts.partitions ?? 0, "partition")}`}
-        actions={create}
+        actions={
+          <>
+            <ExportButton onExport={() => exportList("topics", clusterId, ask)} />
+            {create}
+          </>
+        }
       />
       <Card>
         <div className="ps-toolbar">

@@ -169,7 +169,9 @@ def page_view(name: str, page: Page) -> type[TenantView]:
             summary=page.summary,
         )
         def get(self, request: Request, **address: str) -> Response:
-            wanted = [page.query.wanted(request)] if page.query else []
+            wanted = []
+            if page.query:
+                wanted = [page.query.wanted(request, self.tenant, address["cluster_id"])]
             parts = page.build(self.tenant, self.scope, *wanted, *address.values())
             # Of the tenant and of what the viewer sees of it: an answer is kept for no one else.
             kept = "/".join(

@@ -125,7 +125,7 @@ def export_view(name: str, export: Export) -> type[TenantView]:
             summary=f"All {name} that match as a CSV; at most 100,000, as {COMPLETE} says",
         )
         def get(self, request: Request, cluster_id: str) -> StreamingHttpResponse:
-            wanted = export.query.wanted(request)
+            wanted = export.query.wanted(request, self.tenant, cluster_id)
             cluster = seen_cluster(self.tenant, self.scope, cluster_id)
             reader = reader_of(cluster, self.scope)
             at = observed_section(reader, name)

@@ -3,13 +3,17 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from controlplane.common.openapi import SEARCH
 from controlplane.common.problems import field_problem
 from controlplane.observed.listings import PAGE_MAX, SEARCH_MAX, SIZE_DEFAULT, SIZE_MAX, Wanted
+from controlplane.tenants.favourites import favourite_names
+from controlplane.tenants.models import Tenant
 
+FIRST, ONLY = FAVOURITES = ("first", "only")
 BOOLEANS = {"true": True, "false": False}
 PAGED = (
     OpenApiParameter("page", int, description="From 1; one that is too far is the last."),
@@ -23,11 +27,13 @@ class ListQuery:
 
     Attributes:
         default: the order when none is asked for, as `sort` takes it.
+        kind: of its rows, as favourites have it.
     """
 
     orders: Collection[str]
     filters: Collection[str]
     default: str
+    kind: str
 
     def parameters(self, *, paged: bool = True) -> list[OpenApiParameter]:
         """Those of a page, or of the whole list."""
@@ -43,10 +49,16 @@ class ListQuery:
             ),
             *(PAGED if paged else ()),
             *(OpenApiParameter(name, bool) for name in self.filters),
+            OpenApiParameter(
+                "favourites",
+                str,
+                enum=FAVOURITES,
+                description="What the person has marked before all others, or alone.",
+            ),
         ]
 
-    def wanted(self, request: Request) -> Wanted:
-        """What a request asks for.
+    def wanted(self, request: Request, tenant: Tenant, cluster_id: str) -> Wanted:
+        """What a request asks for. A key has no favourites.
 
         Raises Invalid: it names the parameter.
         """
@@ -58,7 +70,15 @@ class ListQuery:
         order = sort.removeprefix("-")
         if order not in self.orders:
             raise field_problem("/sort", f"sort is one of {', '.join(self.orders)}, or with a -.")
+        favourites = given.get("favourites")
+        if favourites not in {None, *FAVOURITES}:
+            raise field_problem("/favourites", f"favourites is {FIRST} or {ONLY}.")
+        first: frozenset[str] = frozenset()
+        if favourites is not None and isinstance(request.user, User):
+            first = favourite_names(tenant, request.user, self.kind, cluster_id)
         return Wanted(
+            first=first,
+            only_first=favourites == ONLY,
             search=search,
             sort=order,
             is_descending=sort.startswith("-"),

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from console import api, assets, events, exports, message_events, oidc, search
+from console import api, assets, events, exports, favourites, message_events, oidc, search
 
 urlpatterns = [
     path("console/api/session", api.SessionView.as_view()),
@@ -17,6 +17,7 @@ urlpatterns = [
     path("console/api/search", search.SearchView.as_view()),
     *api.page_urls(),
     *exports.export_urls(),
+    *favourites.favourite_urls(),
     path("console/events", events.events_view),
     path("console/events/operations/<str:operation_id>", events.operation_events_view),
     path(

@@ -23,7 +23,7 @@ from controlplane.observed.sections import GROUPS
 from controlplane.observed.selectors import Section
 from controlplane.tenants.models import Tenant
 
-GROUPS_QUERY = ListQuery(GROUP_ORDERS, GROUP_FILTERS, "-verdict")
+GROUPS_QUERY = ListQuery(GROUP_ORDERS, GROUP_FILTERS, "-verdict", "group")
 
 
 def groups(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dict[str, Part]:

@@ -23,7 +23,7 @@ from controlplane.topics.selectors import (
     with_drift,
 )
 
-TOPICS_QUERY = ListQuery(tuple(TOPIC_ORDERS), TOPIC_FILTERS, "name")
+TOPICS_QUERY = ListQuery(tuple(TOPIC_ORDERS), TOPIC_FILTERS, "name", "topic")
 
 
 def topics(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dict[str, Part]:

@@ -192,3 +192,28 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+
+FAVOURITE_KINDS = ("topic", "group")
+FAVOURITE_NAME_MAX = 500
+
+
+class Favourite(models.Model):
+    """What a person has marked as theirs in a tenant; `favourites.FAVOURITES_MAX` at most."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=20, choices=[(kind, kind) for kind in FAVOURITE_KINDS])
+    cluster_id = models.CharField(max_length=40)
+    name = models.CharField(max_length=FAVOURITE_NAME_MAX)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "user", "kind", "cluster_id", "name"], name="favourite_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id}@{self.tenant_id}: {self.kind} {self.name}"

@@ -18,7 +18,7 @@ OWN_SESSION = {
     f"/console/api/{name}"
     for name in (
         *("session", "login", "logout", "tenant", "password"),
-        *("invitation", "invitation/acceptance"),
+        *("invitation", "invitation/acceptance", "favourites"),
     )
 }
 OPERATOR_PREFIX = "/api/v1/operator/"

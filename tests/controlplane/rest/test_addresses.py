@@ -65,6 +65,7 @@ BAD_QUERY = {
     "size": ["0", "201", "x", "\0", ""],
     "internal": ["yes", "1", "\0", ""],
     "lagging": ["yes", "TRUE", "\0", ""],
+    "favourites": ["mine", "\0", ""],
     "trouble": ["maybe", "\0", ""],
     "points": ["x", "9", "1001"],
     "filter": ["key ==", "x" * 1001, "\0"],

@@ -27,6 +27,8 @@ export interface ListSearch {
   sort?: string;
   page?: number;
   internal?: true;
+  /** Favourites alone. */
+  starred?: true;
   state?: string;
 }
 
@@ -35,6 +37,7 @@ export const listSearch = (raw: ListSearch & SearchSchemaInput): ListSearch => (
   sort: text(raw.sort),
   page: positive(raw.page),
   internal: flag(raw.internal),
+  starred: flag(raw.starred),
   state: text(raw.state),
 });
 

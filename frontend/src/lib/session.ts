@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import type { BodyOf } from "./addresses";
 import { api, setCsrfToken } from "./api-client";
 import { clearDrafts } from "./draft";
+import { clearRecent } from "./recent";
 import { ApiError } from "./problem";
 import { setSignedOut } from "./signed-out";
 import type { Session } from "./types";
@@ -62,6 +63,7 @@ export function useSignInAgain() {
       if (!isSame) {
         client.clear();
         clearDrafts();
+        clearRecent();
       }
       client.setQueryData(sessionQuery.queryKey, session);
       setSignedOut(false);
@@ -100,6 +102,7 @@ export function useLogout() {
     onSuccess: (session) => {
       client.clear();
       clearDrafts();
+      clearRecent();
       client.setQueryData(sessionQuery.queryKey, remember(session));
     },
   });

@@ -19,6 +19,7 @@ const DEFAULTS: Answers = {
   "GET /api/v1/clusters/c1/analytics/sparklines": sparklines(),
   // Every chart marks what happened.
   "GET /api/v1/timeline": { ...listed([]), kept_from: "2026-10-17T10:00:00Z" },
+  "GET /console/api/favourites": { data: [] },
   // The navigation counts them on every page.
   "GET /api/v1/alerts": listed([]),
 };

@@ -18,6 +18,8 @@ import { GroupState } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
+import { useVisited } from "@/lib/use-recent";
+import { Star } from "@/components/star";
 import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
@@ -118,6 +120,7 @@ export function GroupPage() {
   const verdict = worstByGroup(parts?.lag.data?.data ?? []).get(name);
   const active = (group?.members.length ?? 0) > 0;
   const tab = search.tab ?? "offsets";
+  useVisited("group", clusterId, name, group !== null && group !== undefined);
   if (isRefusal(query) && request === null) return <Refused error={query.error} />;
   return (
     <>
@@ -125,6 +128,7 @@ export function GroupPage() {
         title={name}
         seen={query.data?.parts.group}
         mono
+        mark={<Star about={{ kind: "group", cluster_id: clusterId, name }} />}
         sub={group && `${group.protocol_type || "consumer"} group`}
         actions={
           session?.can_write &&

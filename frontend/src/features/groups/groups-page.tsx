@@ -12,9 +12,11 @@ import { ExportButton } from "@/components/export-button";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
+import { Star } from "@/components/star";
 import { GroupState } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
+import { favouritesAsked, useFavourites } from "@/lib/favourites";
 import { usePageOfList } from "@/lib/page";
 import { sortOf } from "@/lib/search";
 import { exportList } from "@/lib/exports";
@@ -33,6 +35,7 @@ const columns = (clusterId: string, top: number) => [
     header: "Group",
     cell: ({ row }) => (
       <>
+        <Star about={{ kind: "group", cluster_id: clusterId, name: row.original.group }} />
         <GroupLink clusterId={clusterId} group={row.original.group} />
         {isWorthASentence(row.original.diagnosis) && (
           <small className="ps-muted ps-second">{row.original.diagnosis.text}</small>
@@ -100,10 +103,12 @@ export function GroupsPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const favourites = useFavourites();
   const ask = {
     q: search.q,
     sort: sortOf(search.sort, SORTS),
     page: search.page,
+    favourites: favouritesAsked(favourites, "group", clusterId, search),
     lagging: search.state === "lagging" || undefined,
     trouble: search.state === "trouble" || undefined,
   };
@@ -158,6 +163,18 @@ export function GroupsPage() {
               }}
             />
           ))}
+          <Switch
+            size="xs"
+            label="Only favourites"
+            checked={search.starred ?? false}
+            onChange={(event) => {
+              const starred = event.currentTarget.checked || undefined;
+              void navigate({
+                search: (old) => ({ ...old, starred: starred as true | undefined, page: undefined }),
+                replace: true,
+              });
+            }}
+          />
         </div>
         <PartView query={query} name="groups" rows={6}>
           {() => (
@@ -171,7 +188,7 @@ export function GroupsPage() {
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
               empty={
-                search.q || search.state ? (
+                search.q || search.state || search.starred ? (
                   <Empty title="No group matches">Change the search or the filter above.</Empty>
                 ) : (
                   <Empty icon={<IconUsersGroup size={20} />} title="No consumer groups yet">

@@ -14,10 +14,12 @@ import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Empty } from "@/components/empty";
+import { Star } from "@/components/star";
 import { LagStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
+import { useVisited } from "@/lib/use-recent";
 import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { TOPIC_TABS } from "@/lib/search";
@@ -153,6 +155,7 @@ export function TopicPage() {
   const topic = query.data?.parts.topic.data;
   const held = query.data?.parts.retention.data?.data.find((row) => row.topic === name);
   const canWrite = session?.can_write === true;
+  useVisited("topic", clusterId, name, topic !== null && topic !== undefined);
   const planEmpty = () => setRequest({ kind: "topic.empty", cluster_id: clusterId, inputs: { name } });
   const planDelete = () => setRequest({ kind: "topic.delete", cluster_id: clusterId, inputs: { name } });
   // While a dialog shows how it is deleted, its end is seen there; then the page leads away.
@@ -164,11 +167,14 @@ export function TopicPage() {
         seen={query.data?.parts.topic}
         mono
         mark={
-          topic?.internal && (
-            <span className="ps-tag" data-tone="muted">
-              internal
-            </span>
-          )
+          <>
+            <Star about={{ kind: "topic", cluster_id: clusterId, name }} />
+            {topic?.internal && (
+              <span className="ps-tag" data-tone="muted">
+                internal
+              </span>
+            )}
+          </>
         }
         sub={topic?.topic_id && <span className="ps-mono">id {topic.topic_id}</span>}
         actions={

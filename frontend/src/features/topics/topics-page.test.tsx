@@ -130,6 +130,44 @@ describe("topics", () => {
     expect(await screen.findByText("Try again in 9 s.")).toBeTruthy();
   });
 
+  it("has favourites first until somebody chooses an order, or alone", async () => {
+    let data = [{ kind: "topic", cluster_id: "c1", name: "sales" }];
+    const { asked } = await open([topicRow(), topicRow({ name: "other" })], "", {
+      "GET /console/api/favourites": () => ({ data }),
+      "POST /console/api/favourites": ({ body }: Asked) => {
+        const { kind, cluster_id, name } = body as (typeof data)[number];
+        data = [...data, { kind, cluster_id, name }];
+        return { data };
+      },
+    });
+    await rowsOf("Topics");
+    await waitFor(() => expect(questions(asked)).toEqual([undefined, "favourites=first"]));
+    const star = screen.getByRole("button", { name: "Favourite: other" });
+    expect(star.getAttribute("aria-pressed")).toBe("false");
+    fireEvent.click(star);
+    await waitFor(() => expect(star.getAttribute("aria-pressed")).toBe("true"));
+    expect(asked.find(({ method }) => method === "POST")?.body).toEqual({
+      kind: "topic",
+      cluster_id: "c1",
+      name: "other",
+      is_favourite: true,
+    });
+    fireEvent.click(screen.getByLabelText("Only favourites"));
+    await waitFor(() => expect(questions(asked).at(-1)).toBe("favourites=only"));
+    press("Size");
+    await waitFor(() => expect(questions(asked).at(-1)).toBe("sort=-size&favourites=only"));
+  });
+
+  it("takes a mark back that the server refuses, and says why", async () => {
+    await open([topicRow()], "", {
+      "POST /console/api/favourites": new Refusal(409, "Too many", "There are 200 favourites already."),
+    });
+    const star = await screen.findByRole("button", { name: "Favourite: sales" });
+    fireEvent.click(star);
+    expect(await screen.findByText("There are 200 favourites already.")).toBeTruthy();
+    await waitFor(() => expect(star.getAttribute("aria-pressed")).toBe("false"));
+  });
+
   it("offers a viewer no new topic", async () => {
     await open([topicRow()], "", { "GET /console/api/session": session({ can_write: false }) });
     await rowsOf("Topics");

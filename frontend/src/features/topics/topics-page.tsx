@@ -12,8 +12,10 @@ import { ExportButton } from "@/components/export-button";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
+import { Star } from "@/components/star";
 import { Status } from "@/components/status";
 import { formatBytes, formatCompact, formatDurationMs, formatInteger, plural } from "@/lib/format";
+import { favouritesAsked, useFavourites } from "@/lib/favourites";
 import { usePageOfList } from "@/lib/page";
 import { sortOf } from "@/lib/search";
 import { exportList } from "@/lib/exports";
@@ -55,6 +57,7 @@ const columns = (clusterId: string, largest: number) => [
     header: "Topic",
     cell: ({ row }) => (
       <>
+        <Star about={{ kind: "topic", cluster_id: clusterId, name: row.original.name }} />
         <Link
           to="/clusters/$clusterId/topics/$topic"
           params={{ clusterId, topic: row.original.name }}
@@ -122,10 +125,12 @@ export function TopicsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: session } = useSession();
+  const favourites = useFavourites();
   const ask = {
     q: search.q,
     sort: sortOf(search.sort, SORTS),
     page: search.page,
+    favourites: favouritesAsked(favourites, "topic", clusterId, search),
     internal: search.internal,
     trouble: search.state === "trouble" || undefined,
   };
@@ -136,7 +141,7 @@ export function TopicsPage() {
       New topic
     </ButtonLink>
   );
-  const filtered = search.q !== undefined || search.state !== undefined;
+  const filtered = search.q !== undefined || search.state !== undefined || search.starred === true;
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
@@ -179,6 +184,18 @@ export function TopicsPage() {
             onChange={(event) => {
               const state = event.currentTarget.checked ? "trouble" : undefined;
               void navigate({ search: (old) => ({ ...old, state, page: undefined }), replace: true });
+            }}
+          />
+          <Switch
+            size="xs"
+            label="Only favourites"
+            checked={search.starred ?? false}
+            onChange={(event) => {
+              const starred = event.currentTarget.checked || undefined;
+              void navigate({
+                search: (old) => ({ ...old, starred: starred as true | undefined, page: undefined }),
+                replace: true,
+              });
             }}
           />
         </div>

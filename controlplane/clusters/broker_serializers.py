@@ -9,6 +9,9 @@ from controlplane.common.serializers import Shape
 
 class BrokerDetailSerializer(BrokerSerializer):
     cluster_kind = serializers.ChoiceField(KIND_CHOICES)
+    may_change = serializers.BooleanField(
+        help_text="Whether the reader may restart it and have leaders elected."
+    )
     is_controller = serializers.BooleanField(allow_null=True)
     leaders = serializers.IntegerField(allow_null=True)
     replicas = serializers.IntegerField(allow_null=True)

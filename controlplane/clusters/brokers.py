@@ -38,8 +38,9 @@ def no_such_broker() -> NotFound:
 
 
 def broker_get(tenant: Tenant, scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any]:
-    """The cluster's row of it, with {is_controller, in_cluster, leaders, replicas, size_bytes,
-    disk_total_bytes, disk_usable_bytes}; what is not known, or not for this reader, is null.
+    """The cluster's row of it, with {cluster_kind, may_change, is_controller, leaders, replicas,
+    size_bytes, disk_total_bytes, disk_usable_bytes}; what is not known, or not for this reader, is
+    null.
 
     One that is gone is there while partitions name it.
 
@@ -60,6 +61,7 @@ def broker_get(tenant: Tenant, scope: Scope, cluster: Cluster, broker: int) -> d
     return {
         **(placed or _only_named(row, broker)),
         "cluster_kind": cluster.kind,
+        "may_change": may_change(scope, cluster),
         "is_controller": None
         if whole["controller_id"] is None
         else whole["controller_id"] == broker,
@@ -69,6 +71,11 @@ def broker_get(tenant: Tenant, scope: Scope, cluster: Cluster, broker: int) -> d
         "disk_total_bytes": disk.get("disk_total_bytes"),
         "disk_usable_bytes": disk.get("disk_usable_bytes"),
     }
+
+
+def may_change(scope: Scope, cluster: Cluster) -> bool:
+    """Whether brokers may be restarted, leaders elected, and log lines read."""
+    return scope.allows(Verb.WRITE, Area.CLUSTER, cluster.name)
 
 
 def _only_named(row: dict[str, Any], broker: int) -> dict[str, Any]:
@@ -126,7 +133,7 @@ def broker_process(scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any
     ignored = found.disagreement(row.generation)
     if ignored:
         raise Unavailable(ignored)
-    return _report(found, shows_log=scope.allows(Verb.WRITE, Area.CLUSTER, cluster.name))
+    return _report(found, shows_log=may_change(scope, cluster))
 
 
 def _report(found: Observed, *, shows_log: bool) -> dict[str, Any]:

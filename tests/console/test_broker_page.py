@@ -98,6 +98,8 @@ def test_lines_of_a_log_are_for_who_may_change_the_cluster(orders):
              log_tail=(secret,))  # fmt: skip
     answer = page(orders, client=client_for(orders.tenant, "viewer"))
     process = answer.json()["parts"]["process"]["data"]
+    assert not answer.json()["parts"]["broker"]["data"]["may_change"]
+    assert parts(orders)["broker"]["data"]["may_change"]
     assert process["log_tail"] is None
     assert process["ends"][0]["log_tail"] is None
     assert (
@@ -121,6 +123,7 @@ def test_who_sees_a_part_sees_no_disk_no_settings_and_no_process(orders):
     assert found["broker"]["data"]["disk_total_bytes"] is None
     assert found["broker"]["data"]["size_bytes"] is None
     assert found["broker"]["data"]["replicas"] == 1
+    assert not found["broker"]["data"]["may_change"]
     for name in ("settings", "process"):
         assert found[name]["status"] == "unavailable"
         assert "with a role on the whole cluster" in found[name]["reason"]

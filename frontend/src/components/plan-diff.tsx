@@ -1,6 +1,7 @@
 import type { Plan } from "@/lib/types";
 import { AclDiff } from "./diffs/acl-diff";
 import { ConfigDiff } from "./diffs/config-diff";
+import { ElectionDiff } from "./diffs/election-diff";
 import { EmptyDiff } from "./diffs/empty-diff";
 import { FieldDiff } from "./diffs/field-diff";
 import { LeaseDiff } from "./diffs/lease-diff";
@@ -14,6 +15,8 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
   switch (plan.kind) {
     case "reassignment":
       return <ReassignmentDiff diff={plan.diff} />;
+    case "leaders.elect":
+      return <ElectionDiff diff={plan.diff} />;
     case "offset.reset":
     case "offset.restore":
       return <OffsetDiff diff={plan.diff} />;

@@ -35,6 +35,7 @@ export type PlanInputs<K extends OperationKind> = Extract<PlanRequest, { kind: K
 export type AclRule = PlanInputs<"acl.create">["bindings"][number];
 export type OffsetDiffData = Schemas["OffsetDiff"];
 export type GroupDeletionDiffData = Schemas["GroupDeletionDiff"];
+export type ElectionDiffData = Schemas["LeadersElectDiff"];
 export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
 export type OperationKind = Schemas["OperationKindEnum"];
 export type PlanWarning = Schemas["Warning"];

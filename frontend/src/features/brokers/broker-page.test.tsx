@@ -2,13 +2,14 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { broker, operation, plan, session } from "@/testing/samples";
+import { broker, operation, plan } from "@/testing/samples";
 import { lineOf, throughput } from "@/testing/samples-throughput";
 import { type Answers, ok, Refusal, unavailable } from "@/testing/server";
 
 const detail = (more: object = {}) => ({
   ...broker({ id: 2 }),
   cluster_kind: "managed",
+  may_change: true,
   is_controller: false,
   leaders: 8,
   replicas: 24,
@@ -177,15 +178,36 @@ describe("one broker", () => {
     );
   });
 
-  it.each([
-    [{ cluster_kind: "registered" }, {}],
-    [{ host_id: null }, {}],
-    [{}, { can_write: false }],
-  ])("offers no restart that could only be refused (%#)", async (fields, who) => {
-    await open("", { broker: ok(detail(fields)) }, { "GET /console/api/session": session(who) });
+  it("is let lead again what prefers it by a plan", async () => {
+    const { asked } = await open("", {}, { "POST /api/v1/plans": plan({ kind: "leaders.elect" } as never) });
     await rowsOf("Topics on this broker");
-    expect(screen.queryByRole("button", { name: "Restart broker" })).toBeNull();
+    press("Let it lead what prefers it");
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+        kind: "leaders.elect",
+        cluster_id: "c1",
+        inputs: { broker: 2 },
+      }),
+    );
   });
+
+  it.each([{ alive: false }, { may_change: false }])(
+    "offers no election that could only be refused (%#)",
+    async (fields) => {
+      await open("", { broker: ok(detail(fields)) });
+      await rowsOf("Topics on this broker");
+      expect(screen.queryByRole("button", { name: "Let it lead what prefers it" })).toBeNull();
+    },
+  );
+
+  it.each([{ cluster_kind: "registered" }, { host_id: null }, { may_change: false }])(
+    "offers no restart that could only be refused (%#)",
+    async (fields) => {
+      await open("", { broker: ok(detail(fields)) });
+      await rowsOf("Topics on this broker");
+      expect(screen.queryByRole("button", { name: "Restart broker" })).toBeNull();
+    },
+  );
 
   it("leads back to the cluster's brokers", async () => {
     await open();

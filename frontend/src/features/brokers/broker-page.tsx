@@ -1,5 +1,5 @@
 import { Button, Tabs } from "@mantine/core";
-import { IconRefresh } from "@tabler/icons-react";
+import { IconCrown, IconRefresh } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { AlertsHere } from "@/components/alerts-here";
@@ -14,11 +14,11 @@ import { SettingsTable } from "@/components/settings-table";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatInteger } from "@/lib/format";
+import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { formatShare } from "@/lib/readings";
 import { BROKER_TABS } from "@/lib/search";
-import { useSession } from "@/lib/session";
 import type { BrokerDetail, BrokerPlacement, PlanRequest } from "@/lib/types";
 import { PlacementTab } from "./placement-tab";
 import { ProcessTab } from "./process-tab";
@@ -85,12 +85,11 @@ export function BrokerPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const query = usePage("broker/{cluster_id}/{broker_id}", { cluster_id: clusterId, broker_id: id });
-  const { data: session } = useSession();
   const [request, setRequest] = useState<PlanRequest | null>(null);
   if (isRefusal(query)) return <Refused error={query.error} />;
   const parts = query.data?.parts;
   const broker = parts?.broker.data;
-  const canRestart = broker?.cluster_kind === "managed" && broker.host_id !== null && session?.can_write;
+  const canRestart = broker?.cluster_kind === "managed" && broker.host_id !== null;
   return (
     <>
       <PageHeader
@@ -108,16 +107,31 @@ export function BrokerPage() {
           )
         }
         actions={
-          canRestart && (
-            <Button
-              variant="default"
-              leftSection={<IconRefresh size={15} />}
-              onClick={() =>
-                setRequest({ kind: "broker.restart", cluster_id: clusterId, inputs: { broker: broker.id } })
-              }
-            >
-              Restart broker
-            </Button>
+          broker?.may_change && (
+            <>
+              {broker.alive && (
+                <Button
+                  variant="default"
+                  leftSection={<IconCrown size={15} />}
+                  onClick={() =>
+                    setRequest({ kind: "leaders.elect", cluster_id: clusterId, inputs: { broker: broker.id } })
+                  }
+                >
+                  Let it lead what prefers it
+                </Button>
+              )}
+              {canRestart && (
+                <Button
+                  variant="default"
+                  leftSection={<IconRefresh size={15} />}
+                  onClick={() =>
+                    setRequest({ kind: "broker.restart", cluster_id: clusterId, inputs: { broker: broker.id } })
+                  }
+                >
+                  Restart broker
+                </Button>
+              )}
+            </>
           )
         }
       />
@@ -186,7 +200,11 @@ export function BrokerPage() {
           </Tabs.Panel>
         </Tabs>
       </div>
-      <PlanFlow request={request} title={`Restart broker ${id}`} onClose={() => setRequest(null)} />
+      <PlanFlow
+        request={request}
+        title={request ? `${kindLabel(request.kind)}: broker ${id}` : ""}
+        onClose={() => setRequest(null)}
+      />
     </>
   );
 }

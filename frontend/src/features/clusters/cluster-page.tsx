@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
+import { IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
@@ -24,6 +24,7 @@ import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { PhaseStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatInteger, plural } from "@/lib/format";
+import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
@@ -199,6 +200,12 @@ function Actions({ cluster, request, onRequest }: ActionsProps) {
         New topic
       </ButtonLink>
       <MoreMenu>
+        <Menu.Item
+          leftSection={<IconCrown size={15} />}
+          onClick={() => onRequest({ kind: "leaders.elect", cluster_id: cluster.id, inputs: {} })}
+        >
+          Elect preferred leaders
+        </Menu.Item>
         {cluster.kind === "registered" && (
           <Menu.Item
             leftSection={<IconKey size={15} />}
@@ -213,9 +220,13 @@ function Actions({ cluster, request, onRequest }: ActionsProps) {
       </MoreMenu>
       <PlanFlow
         request={request}
-        title={`Delete cluster ${cluster.name}`}
+        title={request ? `${kindLabel(request.kind)}: ${cluster.name}` : ""}
         onClose={() => onRequest(null)}
-        leave={{ label: "Back to the overview", go: () => void navigate({ to: "/" }) }}
+        leave={
+          request?.kind === "cluster.delete"
+            ? { label: "Back to the overview", go: () => void navigate({ to: "/" }) }
+            : undefined
+        }
       />
     </>
   );

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
 import { api } from "./api-client";
+import { batched } from "./batch";
 import { CHART_RANGES, type ChartRange } from "./search";
 
 type Schemas = components["schemas"];
@@ -46,23 +47,43 @@ export const useThroughput = (clusterId: string, subject: Subject, range: ChartR
     refetchInterval: range === "1h" ? LIVE_MS : HISTORY_MS,
   });
 
-/** The last hour of what a page of a list shows, by one question; nothing is asked for no names. */
-export function useSparklines(clusterId: string, of: "topic" | "group" | "broker", names: readonly string[]) {
-  const asked = [...new Set(names)].sort().slice(0, SPARKLINES_MAX);
-  return useQuery({
-    queryKey: ["analytics", clusterId, "sparklines", of, asked],
-    queryFn: ({ signal }) =>
-      api.get("/api/v1/clusters/{cluster_id}/analytics/sparklines", {
+export type ListOf = "topic" | "group" | "broker";
+export type SmallLine = Sparklines["rows"][number];
+
+type Load = (name: string) => Promise<SmallLine | undefined>;
+const loaders = new Map<string, Load>();
+/** Rows that are drawn together ask together. */
+const TOGETHER_MS = 30;
+
+function loaderOf(clusterId: string, of: ListOf): Load {
+  const key = `${of} ${clusterId}`;
+  const known = loaders.get(key);
+  if (known) return known;
+  const made = batched(
+    async (names) => {
+      const found = await api.get("/api/v1/clusters/{cluster_id}/analytics/sparklines", {
         blanks: { cluster_id: clusterId },
-        query: { of, name: asked },
-        signal,
-      }),
-    enabled: asked.length > 0,
-    // Another page of the list keeps the pictures that are there until its own come.
-    placeholderData: (before) => before,
-    refetchInterval: 2 * LIVE_MS,
-  });
+        query: { of, name: names },
+      });
+      return new Map(found.rows.map((row) => [row.name, row]));
+    },
+    { most: SPARKLINES_MAX, waitMs: TOGETHER_MS },
+  );
+  loaders.set(key, made);
+  return made;
 }
+
+/** The last hour of one row; the rows of a list's page are one question. Null: nothing is known of it. */
+export const useSparkline = (clusterId: string, of: ListOf, name: string) =>
+  useQuery({
+    queryKey: ["analytics", clusterId, "sparkline", of, name],
+    queryFn: async () => (await loaderOf(clusterId, of)(name)) ?? null,
+    refetchInterval: 2 * LIVE_MS,
+    // Going through the pages of a list asks for none again that was just there.
+    staleTime: LIVE_MS,
+    // A picture beside a row: what failed is asked again with the next round, not thrice at once.
+    retry: false,
+  });
 
 type Measure = "records_in_per_s" | "bytes_in_per_s" | "records_out_per_s" | "bytes_out_per_s";
 interface Line {

@@ -30,6 +30,13 @@ const setting = (name: string, value: string | null, more: object = {}) => ({
   doc: "",
   ...more,
 });
+const elected = {
+  partitions: [{ topic: "sales", partition: 0, before: 1, after: 2 }],
+  brokers: [{ id: 2, before_leaders: 0, after_leaders: 1 }],
+  blocked: [],
+  blocked_total: 0,
+  left_out: 0,
+};
 const running = {
   state: "running",
   pid: 4711,
@@ -179,7 +186,11 @@ describe("one broker", () => {
   });
 
   it("is let lead again what prefers it by a plan", async () => {
-    const { asked } = await open("", {}, { "POST /api/v1/plans": plan({ kind: "leaders.elect" } as never) });
+    const { asked } = await open(
+      "",
+      {},
+      { "POST /api/v1/plans": plan({ kind: "leaders.elect", diff: elected } as never) },
+    );
     await rowsOf("Topics on this broker");
     press("Let it lead what prefers it");
     await waitFor(() =>
@@ -189,6 +200,7 @@ describe("one broker", () => {
         inputs: { broker: 2 },
       }),
     );
+    expect(await rowsOf("Leaders by broker")).toEqual([["2", "0", "1"]]);
   });
 
   it.each([{ alive: false }, { may_change: false }])(

@@ -107,6 +107,8 @@ class AlertTransition(models.Model):
 
     class Meta:
         ordering = ["pk"]
+        # The timeline asks for the newest moves of a time.
+        indexes = [models.Index(fields=["-at"], name="alert_moves_newest")]
 
     def __str__(self) -> str:
         return f"{self.alert_id}: {self.before} -> {self.after}"

@@ -16,6 +16,9 @@ export interface ChartRange {
   to: number;
 }
 
+/** What every chart has read, for who has changed it. */
+export const CHART_EVENTS = { queryKey: ["chart-events"] };
+
 /** How many one chart marks; of more, the newest. */
 const MARKED_MAX = 100;
 const MINUTE_MS = 60_000;
@@ -53,7 +56,7 @@ export function askedFor({ clusterId, subjects }: ChartSubject, { from, to }: Ch
 export function useChartEvents(about: ChartSubject | undefined, range: ChartRange | null, shown: boolean) {
   const query = about && range ? askedFor(about, range) : undefined;
   return useQuery({
-    queryKey: ["chart-events", query],
+    queryKey: [...CHART_EVENTS.queryKey, query],
     queryFn: ({ signal }) => api.get("/api/v1/timeline", { query, signal }),
     enabled: query !== undefined && shown,
     placeholderData: keepPreviousData,

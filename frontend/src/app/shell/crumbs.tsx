@@ -16,6 +16,7 @@ const SECTIONS: Record<string, string> = {
   access: say.access,
   reassign: say.reassign,
   analytics: say.analytics,
+  events: say.events,
   usage: say.clusterUsage,
 };
 

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { FormModal } from "@/components/form-modal";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
+import { CHART_EVENTS } from "@/lib/chart-events";
 
 type About = "cluster" | "topic" | "group";
 
@@ -25,6 +26,7 @@ export function DeploymentForm({ clusterId, onClose }: { clusterId: string; onCl
         },
       }),
     () => "The deployment is marked.",
+    [CHART_EVENTS],
   );
   return (
     <FormModal

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { FormModal } from "@/components/form-modal";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
+import { CHART_EVENTS } from "@/lib/chart-events";
 import type { TimelineEvent } from "@/lib/types";
 
 /** Takes back a deployment that was marked by mistake. */
@@ -11,6 +12,7 @@ export function RemoveMark({ event }: { event: TimelineEvent }) {
   const send = useChange(
     () => api.delete("/api/v1/deployments/{event_id}", { blanks: { event_id: event.id } }),
     () => "The mark is taken back.",
+    [CHART_EVENTS],
   );
   return (
     <>

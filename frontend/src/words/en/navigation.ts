@@ -18,6 +18,7 @@ export const navigation = {
   groups: "Consumer groups",
   resetOffsets: "Reset offsets",
   analytics: "Lag and retention",
+  events: "Events",
   clusterUsage: "Usage and forecasts",
   access: "Access",
   reassign: "Reassign partitions",

@@ -88,13 +88,16 @@ class Noted:
 
 
 def noted(changes: Changes) -> list[Noted]:
-    """What is kept of a pass: a bounded number of each kind, and one for all the rest of it."""
+    """What is kept of a pass: a bounded number of each kind, and one for all the rest of it.
+
+    Of one moment the causes are first: what befell the cluster and its brokers, then what followed.
+    """
     found = [_noted(change) for change in changes.kept]
     found += [
         Noted(kind=kind, area=Area.OUTLINE, before={}, after={}, count=count, more=True)
         for kind, count in changes.more().items()
     ]
-    return found
+    return sorted(found, key=lambda each: OBSERVED_KINDS.index(each.kind))
 
 
 def _noted(change: Change) -> Noted:
@@ -165,10 +168,23 @@ def _of_topic(kind: str, name: str, before: Row, after: Row, count: int) -> str:
         return f"Topic {name} was deleted: {counted(before.get('partitions', 0), 'partition')}."
     if kind == Kind.PARTITIONS_ADDED:
         return f"Topic {name} got {counted(count, 'partition')}, now {after.get('partitions')}."
+    if kind in {Kind.ISR_SHRUNK, Kind.ISR_GREW}:
+        brokers = _movers(before, after, count)
+        if brokers:
+            verb = "left" if kind == Kind.ISR_SHRUNK else "came into"
+            noun = "broker" if len(brokers) == 1 else "brokers"
+            of = counted(count, "partition")
+            return f"Topic {name}: {noun} {_ids(brokers)} {verb} the in-sync replicas of {of}."
     if kind == Kind.CONFIG_CHANGED:
         said = "; ".join(f"{key} {_value(before[key])} → {_value(after[key])}" for key in after)
         return f"Configuration of topic {name} changed: {said}{_rest(count, len(after))}."
     return f"Topic {name}: {_partitions(kind, before, after, count)}."
+
+
+def _movers(before: Row, after: Row, count: int) -> list[int]:
+    """The brokers by which the in-sync replicas differ, where that is the same everywhere."""
+    found = {frozenset({*before[key]} ^ {*after[key]}) for key in after}
+    return sorted(found.pop()) if len(found) == 1 and len(after) == count else []
 
 
 def _value(value: Any) -> str:

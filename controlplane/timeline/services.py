@@ -17,7 +17,7 @@ from controlplane.common.times import iso
 from controlplane.observed.changes import Changes
 from controlplane.tenants.models import Tenant
 from controlplane.timeline import rules, selectors
-from controlplane.timeline.models import TimelineEvent
+from controlplane.timeline.models import TimelineEvent, new_event_id
 
 EVENTS_KEPT_MAX = 20_000
 """Of one cluster, observed and marked each: what flaps for weeks does not fill the database."""
@@ -31,8 +31,12 @@ FORGOTTEN_MAX = 50_000
 def record(cluster_id: str, changes: Changes, *, not_before: datetime | None, at: datetime) -> None:
     """What one reading of a cluster has found, in its transaction."""
     tenant_id = Cluster.objects.values_list("tenant_id", flat=True).get(pk=cluster_id)
+    found = rules.noted(changes)
+    # Lists are newest first, and of one moment by id: the first of these has the greatest.
+    ids = sorted((new_event_id() for _ in found), reverse=True)
     TimelineEvent.objects.bulk_create(
         TimelineEvent(
+            id=id_,
             tenant_id=tenant_id,
             cluster_id=cluster_id,
             kind=each.kind,
@@ -46,7 +50,7 @@ def record(cluster_id: str, changes: Changes, *, not_before: datetime | None, at
             not_before=not_before,
             at=at,
         )
-        for each in rules.noted(changes)
+        for id_, each in zip(ids, found, strict=True)
     )
 
 

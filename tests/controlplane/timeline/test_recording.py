@@ -54,6 +54,8 @@ def test_a_broker_dies_and_comes_back(seen):
     assert found.tenant_id == seen.tenant.id
     assert found.not_before < before <= found.at
     assert event("leader-changed").subject == "topic/orders"
+    shown = [each.kind for each in TimelineEvent.objects.order_by("-at", "-id")]
+    assert shown.index("broker-down") < shown.index("leader-changed"), "the cause is above"
     seen.gateway.brokers[gone] = node
     observed(seen)
     assert event("broker-up").subject == f"broker/{gone}"

@@ -40,7 +40,19 @@ def say(kind, subject, before=None, after=None, count=1):
         ),
         (
             say("isr-shrunk", "topic/t", {"0": [1, 2, 3]}, {"0": [1, 3]}),
-            "Topic t: in-sync replicas shrank on partition 0 (1, 2, 3 → 1, 3).",
+            "Topic t: broker 2 left the in-sync replicas of 1 partition.",
+        ),
+        (
+            say("isr-grew", "topic/t", {"0": [1], "1": [3]}, {"0": [3, 2, 1], "1": [1, 2, 3]}, 2),
+            "Topic t: in-sync replicas grew on partitions 0 (1 → 3, 2, 1), 1 (3 → 1, 2, 3).",
+        ),
+        (
+            say("isr-grew", "topic/t", {"0": [1], "1": [1]}, {"0": [1, 2, 3], "1": [3, 2, 1]}, 2),
+            "Topic t: brokers 2, 3 came into the in-sync replicas of 2 partitions.",
+        ),
+        (
+            say("isr-shrunk", "topic/t", {"0": [1, 2]}, {"0": [1]}, 90),
+            "Topic t: in-sync replicas shrank on partitions 0 (1, 2 → 1) and 89 more.",
         ),
         (
             say("config-changed", "topic/t", {"retention.ms": None}, {"retention.ms": "5"}),
@@ -96,6 +108,20 @@ def test_what_is_kept_of_a_reading_is_bounded_and_says_so():
     assert (found[0].area, found[0].name, found[0].subject) == (Area.TOPIC, "t0", "topic/t0")
     last = found[-1]
     assert (last.more, last.count, last.area, last.subject) == (True, 3, Area.OUTLINE, "")
+
+
+def test_of_one_moment_the_causes_are_first():
+    changes = Changes()
+    changes.add(Change(kind=Kind.ISR_SHRUNK, of=Of.TOPIC, name="t"))
+    changes.add(Change(kind=Kind.LEADER_CHANGED, of=Of.TOPIC, name="t"))
+    changes.add(Change(kind=Kind.BROKER_DOWN, of=Of.BROKER, name="2"))
+    changes.add(Change(kind=Kind.CONTROLLER_CHANGED, of=Of.CLUSTER))
+    assert [each.kind for each in rules.noted(changes)] == [
+        "controller-changed",
+        "broker-down",
+        "leader-changed",
+        "isr-shrunk",
+    ]
 
 
 def test_what_is_about_brokers_is_seen_by_who_sees_the_cluster():

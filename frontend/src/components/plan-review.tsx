@@ -11,6 +11,7 @@ import { BlastRadius } from "./blast-radius";
 import { Notice } from "./notice";
 import { PlanDiff } from "./plan-diff";
 import { ProblemPanel } from "./problem-panel";
+import { TargetSample } from "./target-sample";
 import { UndoFacts } from "./undo-facts";
 
 const TONES = { info: "info", warning: "warn", danger: "bad" } as const;
@@ -77,6 +78,7 @@ export function PlanReview({
         <Warnings warnings={plan.impact.warnings} />
         <BlastRadius extents={plan.impact.blast_radius} />
         <PlanDiff plan={plan} />
+        {plan.kind === "offset.reset" && <TargetSample plan={plan} />}
         <UndoFacts undo={plan.impact.undo} />
         {plan.confirm_phrase && (
           <TextInput

@@ -81,6 +81,7 @@ BAD_QUERY = {
     "partitions": ["x", "-1", "1,", "9" * 40, "\0"],
     "time": ["yesterday", "9" * 40, "\0"],
     "whole": ["maybe", "\0"],
+    "partition": ["x", "-1", "9" * 40, "\0"],
 }
 
 

@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
@@ -205,6 +205,52 @@ describe("resetting offsets", () => {
     await rowsOf("Offsets before and after");
     press("Reset offsets");
     expect(await screen.findByText("The new offsets were committed and read back")).toBeTruthy();
+  });
+
+  it("shows on request the record that a partition would read first, as text whatever it holds", async () => {
+    const text = "<img src=x onerror=alert(1)>";
+    const bytes = (more: object) => ({ text: null, hex: null, size_bytes: 3, is_cut: false, ...more });
+    const record = {
+      offset: 2,
+      timestamp: null,
+      key: bytes({ hex: "ff00" }),
+      value: bytes({ text, size_bytes: 5000, is_cut: true }),
+      headers: [{ name: "trace", value: null }],
+      headers_left_out: 3,
+    };
+    const { asked } = await open(group(), {
+      "GET /api/v1/clusters/c1/offset-samples/sales": { topic: "sales", partition: 0, offset: 0, record },
+    });
+    await screen.findByText("Start reading from");
+    press("Review plan");
+    await rowsOf("Offsets before and after");
+    expect(asked.some((one) => one.url.includes("offset-samples"))).toBe(false);
+    fireEvent.click(screen.getByRole("combobox", { name: "See the record that is read first" }));
+    fireEvent.click(await screen.findByRole("option", { name: "sales-0" }));
+    expect(await screen.findByText(text)).toBeTruthy();
+    expect(document.querySelector("img")).toBeNull();
+    expect(screen.getByText("2 (the first one that is there)")).toBeTruthy();
+    expect(screen.getByText("3 B, not text, in hexadecimal")).toBeTruthy();
+    expect(screen.getByText("4.88 KiB, only the beginning")).toBeTruthy();
+    expect(screen.getByText("3 more are not shown")).toBeTruthy();
+  });
+
+  it("says that nothing is there yet, or why a record could not be read", async () => {
+    const ADDRESS = "GET /api/v1/clusters/c1/offset-samples/sales";
+    const choosePartition = async () => {
+      await screen.findByText("Start reading from");
+      press("Review plan");
+      await rowsOf("Offsets before and after");
+      fireEvent.click(screen.getByRole("combobox", { name: "See the record that is read first" }));
+      fireEvent.click(await screen.findByRole("option", { name: "sales-1" }));
+    };
+    await open(group(), { [ADDRESS]: { topic: "sales", partition: 1, offset: 5, record: null } });
+    await choosePartition();
+    expect(await screen.findByText("Nothing is there yet: the log ends at 5.")).toBeTruthy();
+    cleanup();
+    await open(group(), { [ADDRESS]: new Refusal(403, "Records are shown to those who may reset offsets.") });
+    await choosePartition();
+    expect(await screen.findByText("Records are shown to those who may reset offsets.")).toBeTruthy();
   });
 
   it("shows why there is no plan, and keeps the form", async () => {

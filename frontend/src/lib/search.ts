@@ -78,7 +78,7 @@ export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch =
 export const TOPIC_TABS = ["partitions", "configuration", "analyses"] as const;
 export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
 export const ACCESS_TABS = ["users", "acls", "matrix", "check", "quotas", "drift"] as const;
-export const SETTINGS_TABS = ["members", "accounts"] as const;
+export const SETTINGS_TABS = ["members", "accounts", "masks"] as const;
 export const PLATFORM_TABS = ["tenants", "users", "hosts", "backfills"] as const;
 
 const tabs =

@@ -68,6 +68,10 @@ export type AuditEventPage = Schemas["AuditEventPage"];
 export type Message = Schemas["Message"];
 /** A key, a value or a header as it is shown. */
 export type MessagePart = Schemas["MessagePart"];
+export type NewMessage = Schemas["NewMessageRequest"];
+/** What of a tenant's messages is hidden from whom. */
+export type Mask = Schemas["Mask"];
+export type MaskInput = Schemas["MaskInputRequest"];
 export type MessageEvents = Schemas["MessageEvents"];
 /** The live streams: the data of their events, by the events' names. */
 export type ChangeEvents = Schemas["ChangeEvents"];

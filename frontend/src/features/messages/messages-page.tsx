@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
-import { IconMailOff } from "@tabler/icons-react";
+import { notifications } from "@mantine/notifications";
+import { IconMailOff, IconPencilPlus } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { ButtonLink } from "@/components/button-link";
@@ -9,12 +10,15 @@ import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
+import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { isRefusal, toProblem } from "@/lib/problem";
 import type { MessageSearch } from "@/lib/search";
 import type { Message } from "@/lib/types";
+import { ExportMenu } from "./export-menu";
 import { MessageDialog } from "./message-dialog";
 import { MessageList } from "./message-list";
+import { ProduceDialog } from "./produce-dialog";
 import { ProgressLine } from "./progress-line";
 import { isUnderWay } from "./reading";
 import { SearchForm } from "./search-form";
@@ -39,7 +43,10 @@ function faultsOf(error: unknown): Record<string, string> {
 export function MessagesPage() {
   const { clusterId, topic } = route.useParams();
   const query = usePage("topic/{cluster_id}/{topic}", { cluster_id: clusterId, topic });
+  const search = route.useSearch();
+  const [writing, setWriting] = useState(false);
   const rights = query.data?.parts.messages?.data;
+  const found = query.data?.parts.topic.data;
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
@@ -51,9 +58,17 @@ export function MessagesPage() {
           </>
         }
         actions={
-          <ButtonLink to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} variant="default">
-            Open topic
-          </ButtonLink>
+          <>
+            <ButtonLink to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} variant="default">
+              Open topic
+            </ButtonLink>
+            {rights?.browse && <ExportMenu clusterId={clusterId} topic={topic} search={search} />}
+            {rights?.produce && found && !found.internal && (
+              <Button leftSection={<IconPencilPlus size={15} />} onClick={() => setWriting(true)}>
+                Write message
+              </Button>
+            )}
+          </>
         }
       />
       {rights ? (
@@ -73,6 +88,18 @@ export function MessagesPage() {
             {() => <Lines rows={4} />}
           </PartView>
         </Card>
+      )}
+      {writing && found && (
+        <ProduceDialog
+          clusterId={clusterId}
+          topic={topic}
+          partitions={found.partitions.length}
+          onClose={() => setWriting(false)}
+          onWritten={({ partition, offset }) => {
+            setWriting(false);
+            notifications.show({ message: `Written to partition ${partition} at offset ${formatInteger(offset)}.` });
+          }}
+        />
       )}
     </>
   );

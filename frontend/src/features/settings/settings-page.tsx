@@ -2,7 +2,9 @@ import { Tabs } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { PageHeader } from "@/components/page-header";
 import { useSession } from "@/lib/session";
+import { SETTINGS_TABS } from "@/lib/search";
 import { AccountsTab } from "./accounts-tab";
+import { MasksTab } from "./masks-tab";
 import { MembersTab } from "./members-tab";
 
 const route = getRouteApi("/app/settings");
@@ -15,7 +17,7 @@ export function SettingsPage() {
   const tenant = session?.tenant;
   const isOwner = tenant?.role === "owner" && tenant.state === "active";
   const change = (value: string | null) =>
-    void navigate({ search: { tab: value === "accounts" ? "accounts" : undefined }, replace: true });
+    void navigate({ search: { tab: SETTINGS_TABS.find((tab) => tab === value && tab !== "members") }, replace: true });
   return (
     <>
       <PageHeader
@@ -30,12 +32,16 @@ export function SettingsPage() {
         <Tabs.List mb={12}>
           <Tabs.Tab value="members">Members</Tabs.Tab>
           <Tabs.Tab value="accounts">Service accounts and keys</Tabs.Tab>
+          <Tabs.Tab value="masks">Message masks</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="members">
           <MembersTab isOwner={isOwner} />
         </Tabs.Panel>
         <Tabs.Panel value="accounts">
           <AccountsTab isOwner={isOwner} />
+        </Tabs.Panel>
+        <Tabs.Panel value="masks">
+          <MasksTab isOwner={isOwner} />
         </Tabs.Panel>
       </Tabs>
     </>

@@ -48,6 +48,8 @@ class KafkaRecordReader:
                 fetch_max_bytes=FETCH_MAX_BYTES,
                 max_partition_fetch_bytes=PARTITION_FETCH_MAX_BYTES,
                 fetch_max_wait_ms=FETCH_WAIT_MS,
+                # What is read changes with each look: a session would be told so each time.
+                enable_incremental_fetch_sessions=False,
                 exclude_internal_topics=False,
                 allow_auto_create_topics=False,
             )
@@ -55,8 +57,7 @@ class KafkaRecordReader:
             raise _refused(error, "read records") from error
         self._tps = {number: TopicPartition(topic, number) for number in partitions}
         self._at: dict[int, int] = {}
-        self._consumer.assign(list(self._tps.values()))
-        self._consumer.pause(*self._tps.values())
+        self._assigned: frozenset[int] = frozenset()
 
     def fetch(self, spans: Mapping[int, Span], *, wait_s: float) -> Fetched:
         """As `RecordReader.fetch`."""
@@ -66,15 +67,15 @@ class KafkaRecordReader:
             raise _refused(error, "read records") from error
 
     def _fetched(self, spans: Mapping[int, Span], wait_s: float) -> Fetched:
-        for number, tp in self._tps.items():
-            span = spans.get(number)
-            if span is None:
-                self._consumer.pause(tp)
-                continue
+        # Not by pausing the others: the library parks what it has of those, and then waits for
+        # ever for what is sought in them afterwards.
+        if self._assigned != frozenset(spans):
+            self._assigned = frozenset(spans)
+            self._consumer.assign([self._tps[number] for number in spans])
+            self._at.clear()
+        for number, span in spans.items():
             if self._at.get(number) != span.start:
-                self._consumer.seek(tp, span.start)
-                self._at[number] = span.start
-            self._consumer.resume(tp)
+                self._consumer.seek(self._tps[number], span.start)
         found = self._consumer.poll(timeout_ms=int(wait_s * 1000))
         records = {
             tp.partition: [_record(row) for row in rows if row.offset < spans[tp.partition].end]
@@ -86,7 +87,7 @@ class KafkaRecordReader:
             if position is not None:
                 self._at[number] = position
         following = {
-            number: min(max(self._at[number], span.start), span.end)
+            number: min(max(self._at.get(number, span.start), span.start), span.end)
             for number, span in spans.items()
         }
         return Fetched(records, following)

@@ -271,7 +271,7 @@ class NewPartSerializer(Shape):
 
 class NewHeaderSerializer(Shape):
     name = serializers.CharField(max_length=NAME_MAX, trim_whitespace=False)
-    value = NewPartSerializer(allow_null=True)
+    value = NewPartSerializer()
 
 
 class NewMessageSerializer(Shape):
@@ -292,6 +292,8 @@ class NewMessageSerializer(Shape):
         for name, most in (("key", PRODUCE_KEY_MAX_BYTES), ("value", PRODUCE_VALUE_MAX_BYTES)):
             if len(_raw(attrs[name]) or b"") > most:
                 raise serializers.ValidationError({name: f"At most {most} bytes."})
+        if attrs["key"] is None and attrs["value"] is None:
+            raise serializers.ValidationError({"value": "Without a key a message has a value."})
         sizes = [len(_raw(row["value"]) or b"") for row in attrs["headers"]]
         if sum(sizes) > PRODUCE_KEY_MAX_BYTES:
             raise serializers.ValidationError(

@@ -47,7 +47,7 @@ TABLE = [
     ("get", "/clusters/{cluster}/topics/orders/messages", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/config-history", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/messages/export", None, 200, False),
-    ("post", "/clusters/{cluster}/topics/orders/messages", {"value": None}, 201, False),
+    ("post", "/clusters/{cluster}/topics/orders/messages", {"value": {"text": "v"}}, 201, False),
     ("get", "/message-masks", None, 200, True),
     ("post", "/message-masks", MASK, 201, True),
     ("get", "/message-masks/{mask}", None, 200, False),

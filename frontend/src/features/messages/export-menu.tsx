@@ -30,10 +30,12 @@ interface ExportMenuProps {
 export function ExportMenu({ clusterId, topic, search }: ExportMenuProps) {
   const download = useMutation({
     mutationFn: async (format: "csv" | "ndjson") => {
+      const query = { ...search };
+      // A tail has no end: its file is of what is there.
+      delete query.tail;
       const { blob, headers } = await api.download("/api/v1/clusters/{cluster_id}/topics/{name}/messages/export", {
         blanks: { cluster_id: clusterId, name: topic },
-        // A tail has no end: its file is of what is there.
-        query: { ...search, tail: undefined, format, records: RECORDS_MAX },
+        query: { ...query, format, records: RECORDS_MAX },
       });
       save(blob, `${topic}.${format}`);
       return headers.get(COMPLETE) === "true";

@@ -38,7 +38,7 @@ from controlplane.messages.serializers import MessageRightsSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.reassignments.serializers import ActiveReassignmentsSerializer
 from controlplane.tenants.models import ROLE_CHOICES
-from controlplane.tenants.serializers import TenantSerializer
+from controlplane.tenants.serializers import OVERS, PatternSerializer, TenantSerializer
 from controlplane.timeline.serializers import TimelineEventSerializer
 from controlplane.topics.serializers import (
     ConfigEntrySerializer,
@@ -91,6 +91,14 @@ class SignInSerializer(Shape):
     )
 
 
+class WriteSerializer(Shape):
+    """What may be changed: everything on these clusters, or topics or groups on them by name."""
+
+    clusters = PatternSerializer()
+    over = serializers.ChoiceField(OVERS)
+    names = PatternSerializer()
+
+
 class SessionSerializer(Shape):
     user = SessionUserSerializer(allow_null=True)
     tenant = TenantSerializer(allow_null=True)
@@ -102,6 +110,7 @@ class SessionSerializer(Shape):
         help_text="In the current tenant, what is of no one cluster: lag objectives, "
         "alert settings, silences, destinations."
     )
+    writes = WriteSerializer(many=True, help_text="Of the clusters; each request is asked anew.")
 
 
 class PasswordChangeSerializer(Shape):

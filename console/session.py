@@ -11,6 +11,7 @@ from django.middleware.csrf import get_token
 
 from console.throttle import USERNAME_MAX, login_throttles
 from controlplane.audit.services import Actor, audit_record, refusal_record
+from controlplane.common.grants import Verb
 from controlplane.common.problems import NotFound, Problem
 from controlplane.common.ratelimit import SIGN_IN, network_of, seconds_to_wait
 from controlplane.tenants.context import AccessContext
@@ -18,7 +19,12 @@ from controlplane.tenants.models import Membership
 from controlplane.tenants.permissions import SESSION_TENANT, user_access
 from controlplane.tenants.selectors import tenant_dict, user_tenants
 
-NO_TENANT: dict[str, Any] = {"tenant": None, "can_write": False, "can_write_tenant": False}
+NO_TENANT: dict[str, Any] = {
+    "tenant": None,
+    "can_write": False,
+    "can_write_tenant": False,
+    "writes": [],
+}
 
 
 class WrongCredentials(Problem):
@@ -78,7 +84,23 @@ def session_dict(request: HttpRequest) -> dict[str, Any]:
         "tenant": tenant_dict(access.tenant, access.role),
         "can_write": access.may_write,
         "can_write_tenant": access.may_write_tenant,
+        "writes": writes_of(access),
     }
+
+
+def writes_of(access: AccessContext) -> list[dict[str, Any]]:
+    """What the session may change, as patterns: so that nothing is offered that ends in 403.
+
+    It is said to whom it concerns and decides nothing: each request is asked for itself. A session
+    has one layer of grants; of several no single one would say what is allowed.
+    """
+    if access.is_suspended or len(access.scope.layers) != 1:
+        return []
+    return [
+        {name: value for name, value in grant.as_row().items() if name != "role"}
+        for grant in access.scope.layers[0]
+        if Verb.WRITE in grant.verbs
+    ]
 
 
 def sign_in(request: HttpRequest, username: str, password: str) -> None:

@@ -43,7 +43,7 @@ def test_every_part_is_there_as_its_shape_says(world, ids, row):
         {"process", "settings", "operations"} if row.path.split("/")[4] == "broker" else set()
     )
     empty = [name for name, part in parts.items() if part["data"] in (None, [], {})]
-    assert set(empty) <= {"attention", "hosts", "reassignments", *of_broker}
+    assert set(empty) <= {"attention", "hosts", "reassignments", "quotas", *of_broker}
 
 
 OF_CLUSTERS = [row for row in ROWS if "cluster_id" in row.parameters]
@@ -58,7 +58,8 @@ def test_what_was_never_seen_is_missing_while_the_brokers_are_away(world, ids, r
     parts = parts_of(world, ids, row)
     missing = {name: part for name, part in parts.items() if part["status"] == UNAVAILABLE}
     assert all("cluster" in part["reason"] for name, part in missing.items() if name != "process")
-    assert set(missing) == (OBSERVED | {"reassignments", "settings", "process"}) & set(parts)
+    without = {"reassignments", "quotas", "settings", "process"}
+    assert set(missing) == (OBSERVED | without) & set(parts)
 
 
 @pytest.mark.parametrize("row", OF_CLUSTERS, ids=str)

@@ -6,6 +6,7 @@ import { useEffect, useState } from "react";
 import { formatDuration } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
+import { needOf, useMayWrite } from "@/lib/permissions";
 import { useCancelOperation, useOperation, useUndoPlan } from "@/lib/plans";
 import type { Operation, OperationState, Plan } from "@/lib/types";
 import { Lines } from "./card";
@@ -35,9 +36,12 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
   useEffect(() => {
     if (state) onState?.(state);
   }, [state, onState]);
+  const may = useMayWrite();
   if (isPending) return <Lines rows={5} />;
   if (!operation) return <ProblemPanel error={error} onRetry={() => void refetch()} />;
   const settled = TERMINAL.has(operation.state);
+  const need = needOf(operation);
+  const canWrite = may(need.over, operation.cluster_id, need.name);
   return (
     <Stack gap="md" data-testid="operation-live" data-state={operation.state}>
       <OperationAnnouncer operation={operation} />
@@ -50,12 +54,14 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
           {!settled && <span className="ps-muted">{live ? "live" : "refreshing every 1.5s"}</span>}
         </Group>
         <Group gap={8}>
-          {operation.cancellable && !settled && (
+          {canWrite && operation.cancellable && !settled && (
             <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(id)}>
               Cancel operation
             </Button>
           )}
-          {settled && operation.revertible && !operation.reverted_by && <UndoButton operation={operation} />}
+          {canWrite && settled && operation.revertible && !operation.reverted_by && (
+            <UndoButton operation={operation} />
+          )}
           {!standalone && (
             <Link
               to="/operations/$operationId"
@@ -74,7 +80,9 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
       {cancel.isError && <ProblemPanel error={cancel.error} />}
       <OperationOutcome operation={operation} />
       <OperationSteps operation={operation} />
-      {operation.state === "succeeded" && operation.has_secret && <OneTimeSecret operationId={operation.id} />}
+      {operation.state === "succeeded" && operation.has_secret && canWrite && (
+        <OneTimeSecret operationId={operation.id} />
+      )}
       {operation.state === "succeeded" && done}
     </Stack>
   );

@@ -36,6 +36,7 @@ export const session = over<Session>({
   csrf_token: "token-1",
   can_write: true,
   can_write_tenant: true,
+  writes: [{ clusters: { match: "any", name: "" }, over: "cluster", names: { match: "any", name: "" } }],
   sign_in: { passwords: true, provider: null },
 });
 export const SIGNED_OUT: Session = {
@@ -45,6 +46,7 @@ export const SIGNED_OUT: Session = {
   csrf_token: "token-0",
   can_write: false,
   can_write_tenant: false,
+  writes: [],
   sign_in: { passwords: true, provider: null },
 };
 

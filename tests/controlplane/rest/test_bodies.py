@@ -84,7 +84,7 @@ def test_wrong_types_are_named(owner, ids, state, row):
 
 
 # Where null or an empty text says something.
-NULLABLE = {"offset", "throttle_bytes_per_s", "value", "key", "partition"}
+NULLABLE = {"offset", "throttle_bytes_per_s", "value", "key", "partition", "producer_byte_rate"}
 MAY_BE_EMPTY = {"confirm", "reason", "retention.ms", "note", "description", "email", "path"}
 
 
@@ -115,6 +115,7 @@ def _wrong(value):
 # -- every kind of operation -------------------------------------------------------------------
 OTHER_WAYS = {
     *("topics", "all_topics", "target_brokers", "excluded_brokers"),
+    *("replication_factor", "drain_broker"),
     # Ways in to a Kafka; `tests/controlplane/clusters/test_credentials.py` has each.
     *("ca_pem", "client_certificate_pem", "client_key_pem"),
     "rotation",  # what an undo names

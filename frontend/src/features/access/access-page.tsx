@@ -12,10 +12,10 @@ import { clearDrafts } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
+import { useMayWrite } from "@/lib/permissions";
 import type { ClientQuota, PlanInputs, PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { ACCESS_TABS } from "@/lib/search";
-import { useSession } from "@/lib/session";
 import { AclTable } from "./acl-table";
 import { asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
@@ -45,11 +45,10 @@ export function AccessPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { data: session } = useSession();
   const query = usePage("access/{cluster_id}", { cluster_id: clusterId });
   const [form, setForm] = useState<Form>(null);
   const [request, setRequest] = useState<PlanRequest | null>(null);
-  const canWrite = session?.can_write === true;
+  const canWrite = useMayWrite()("cluster", clusterId);
   const plan = (next: PlanRequest) => {
     setForm(null);
     setRequest(next);

@@ -186,7 +186,7 @@ export function AnalyticsPage() {
             )}
           </>
         }
-        actions={session?.can_write && <RunNow />}
+        actions={session?.can_write_tenant && <RunNow />}
       />
       <div className="ps-stack">
         {firstVerdictAt && (

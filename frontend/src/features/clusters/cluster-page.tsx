@@ -27,7 +27,7 @@ import { formatBytes, formatInteger, plural } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
-import { useSession } from "@/lib/session";
+import { useMayWrite } from "@/lib/permissions";
 import type { ActiveReassignments, Broker, BrokerLoad, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 import { AttentionList } from "./attention-list";
@@ -235,7 +235,7 @@ function Actions({ cluster, request, onRequest }: ActionsProps) {
 export function ClusterPage() {
   const { clusterId } = useParams({ from: "/app/clusters/$clusterId" });
   const query = usePage("cluster/{cluster_id}", { cluster_id: clusterId });
-  const { data: session } = useSession();
+  const canWrite = useMayWrite()("cluster", clusterId);
   const parts = query.data?.parts;
   const cluster = parts?.cluster.data;
   const attention = parts?.attention.data ?? [];
@@ -259,9 +259,7 @@ export function ClusterPage() {
             </>
           )
         }
-        actions={
-          cluster && session?.can_write && <Actions cluster={cluster} request={request} onRequest={setRequest} />
-        }
+        actions={cluster && canWrite && <Actions cluster={cluster} request={request} onRequest={setRequest} />}
       />
       <div className="ps-stack">
         {parts?.attention.status === "unavailable" && (
@@ -322,10 +320,10 @@ export function ClusterPage() {
 function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[] }) {
   const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...broker }));
   const top = Math.max(...rows.map((row) => row.size_bytes ?? 0), 0);
-  const { data: session } = useSession();
+  const canWrite = useMayWrite()("cluster", cluster.id);
   const [restart, setRestart] = useState<number | null>(null);
   const known = columns(cluster.id, cluster.controller_id, top);
-  const canRestart = cluster.kind === "managed" && session?.can_write;
+  const canRestart = cluster.kind === "managed" && canWrite;
   return (
     <>
       <DataTable

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { Empty } from "@/components/empty";
+import { NeedsRole } from "@/components/needs-role";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { usePlanWizard } from "@/components/plan-wizard";
@@ -38,7 +39,9 @@ export function CredentialsPage() {
       <PartView query={query} name="cluster">
         {(found) =>
           found.kind === "registered" ? (
-            <CredentialsForm key={found.id} cluster={found} />
+            <NeedsRole over="cluster" clusterId={clusterId} what="Changing the way in">
+              <CredentialsForm key={found.id} cluster={found} />
+            </NeedsRole>
           ) : (
             <Card padded>
               <Empty title="Penstock keeps this cluster's credentials itself">

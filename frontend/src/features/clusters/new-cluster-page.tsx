@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { ConfigField } from "@/components/config-field";
+import { NeedsRole } from "@/components/needs-role";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
@@ -54,6 +55,14 @@ function HostChoice({ hosts, value, onChange }: { hosts: Host[]; value: string[]
 }
 
 export function NewClusterPage() {
+  return (
+    <NeedsRole over="cluster" what="Creating clusters" title="New cluster">
+      <NewCluster />
+    </NeedsRole>
+  );
+}
+
+function NewCluster() {
   const overview = useOverview();
   const navigate = useNavigate();
   const [request, setRequest] = useState<PlanRequest | null>(null);

@@ -13,6 +13,7 @@ import { Stats, StatsSkeleton } from "@/components/stats";
 import { PhaseStatus, Status } from "@/components/status";
 import { plural } from "@/lib/format";
 import { TERMINAL } from "@/lib/operations";
+import { useMayWrite } from "@/lib/permissions";
 import { useSession } from "@/lib/session";
 import type { Cluster, Host } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
@@ -93,7 +94,7 @@ export function OverviewPage() {
   const alive = brokers.filter((broker) => broker.alive).length;
   const running = (parts?.operations.data ?? []).filter((operation) => !TERMINAL.has(operation.state)).length;
   const attention = parts?.attention.data ?? [];
-  const create = session?.can_write && (
+  const create = useMayWrite()("cluster") && (
     <Group gap={8}>
       <ButtonLink variant="default" to="/clusters/register" leftSection={<IconPlugConnected size={15} />}>
         Register a Kafka

@@ -2,6 +2,7 @@ import { Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { ButtonLink } from "@/components/button-link";
 import { Card } from "@/components/card";
+import { NeedsRole } from "@/components/needs-role";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { usePlanWizard } from "@/components/plan-wizard";
@@ -16,6 +17,14 @@ const DRAFT = "register-cluster";
 const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 
 export function RegisterPage() {
+  return (
+    <NeedsRole over="cluster" what="Registering clusters" title="Register a Kafka">
+      <Register />
+    </NeedsRole>
+  );
+}
+
+function Register() {
   const wizard = usePlanWizard();
   const [kept, keep] = useDraft<WayIn & { name: string }>(DRAFT, { ...NO_WAY_IN, name: "" });
   const form = useForm<Values>({

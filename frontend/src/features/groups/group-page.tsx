@@ -22,7 +22,7 @@ import { useVisited } from "@/lib/use-recent";
 import { Star } from "@/components/star";
 import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
-import { useSession } from "@/lib/session";
+import { useMayWrite } from "@/lib/permissions";
 import type { GroupDetail, GroupMember, LagPoint, PlanRequest } from "@/lib/types";
 import { AnalysesTab } from "./analyses-tab";
 import { DiagnosisNotice, HarmStatus } from "./diagnosis";
@@ -113,7 +113,7 @@ export function GroupPage() {
   const leave = useNavigate();
   const [range, setRange] = useState<Range>("1h");
   const [request, setRequest] = useState<PlanRequest | null>(null);
-  const { data: session } = useSession();
+  const canWrite = useMayWrite()("group", clusterId, name);
   const query = usePage("group/{cluster_id}/{group}", { cluster_id: clusterId, group: name });
   const parts = query.data?.parts;
   const group = parts?.group.data;
@@ -131,7 +131,7 @@ export function GroupPage() {
         mark={<Star about={{ kind: "group", cluster_id: clusterId, name }} />}
         sub={group && `${group.protocol_type || "consumer"} group`}
         actions={
-          session?.can_write &&
+          canWrite &&
           group && (
             <>
               <Tooltip

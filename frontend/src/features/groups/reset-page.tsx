@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
+import { NeedsRole } from "@/components/needs-role";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanProblem, PlanWizard, usePlanWizard } from "@/components/plan-wizard";
@@ -71,7 +72,7 @@ export function ResetPage() {
           <Card padded>
             <PartView query={query} name="group">
               {(group) => (
-                <>
+                <NeedsRole over="group" clusterId={clusterId} name={name} what="Resetting offsets">
                   <ResetForm
                     clusterId={clusterId}
                     group={group}
@@ -82,7 +83,7 @@ export function ResetPage() {
                     onPlan={ask}
                   />
                   <PlanProblem wizard={wizard} />
-                </>
+                </NeedsRole>
               )}
             </PartView>
           </Card>

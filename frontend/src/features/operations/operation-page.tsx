@@ -94,7 +94,7 @@ export function OperationPage() {
             <OperationLive id={operationId} standalone />
           </Card>
           {operation?.kind === "reassignment" && (
-            <MoveProgress operation={operation} canWrite={session?.can_write ?? false} />
+            <MoveProgress operation={operation} canWrite={session?.can_write_tenant ?? false} />
           )}
           <Card title="The plan that was confirmed" padded>
             <PartView query={page} name="plan" rows={4}>

@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
+import { NeedsRole } from "@/components/needs-role";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanProblem, PlanWizard, usePlanWizard } from "@/components/plan-wizard";
@@ -69,7 +70,7 @@ export function ReassignPage() {
               {(cluster) => (
                 <PartView query={query} name="counts">
                   {(counts) => (
-                    <>
+                    <NeedsRole over="cluster" clusterId={clusterId} what="Moving partitions">
                       <MoveForm
                         key={draft}
                         cluster={cluster}
@@ -80,7 +81,7 @@ export function ReassignPage() {
                         onPlan={ask}
                       />
                       <PlanProblem wizard={wizard} />
-                    </>
+                    </NeedsRole>
                   )}
                 </PartView>
               )}

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { ConfigField } from "@/components/config-field";
+import { NeedsRole } from "@/components/needs-role";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
@@ -74,9 +75,13 @@ export function NewTopicPage() {
         sub={cluster && (from ? `Like ${from}, on cluster ${cluster.name}` : `On cluster ${cluster.name}`)}
       />
       {from ? (
-        <Clone key={from} clusterId={clusterId} from={from} />
+        <NeedsRole over="topic" clusterId={clusterId} what="Creating topics">
+          <Clone key={from} clusterId={clusterId} from={from} />
+        </NeedsRole>
       ) : (
-        <NewTopicForm clusterId={clusterId} draft={`new-topic/${clusterId}`} />
+        <NeedsRole over="topic" clusterId={clusterId} what="Creating topics">
+          <NewTopicForm clusterId={clusterId} draft={`new-topic/${clusterId}`} />
+        </NeedsRole>
       )}
     </>
   );

@@ -23,7 +23,7 @@ import { useVisited } from "@/lib/use-recent";
 import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { TOPIC_TABS } from "@/lib/search";
-import { useSession } from "@/lib/session";
+import { useMayWrite } from "@/lib/permissions";
 import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
 import { AnalysesTab } from "./analyses-tab";
 import { ConfigurationTab } from "./configuration-tab";
@@ -146,7 +146,7 @@ export function TopicPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const leave = useNavigate();
-  const { data: session } = useSession();
+  const may = useMayWrite();
   const query = usePage("topic/{cluster_id}/{topic}", { cluster_id: clusterId, topic: name });
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const [adding, setAdding] = useState(false);
@@ -154,7 +154,8 @@ export function TopicPage() {
   const [leasing, setLeasing] = useState<{ startMs?: number } | null>(null);
   const topic = query.data?.parts.topic.data;
   const held = query.data?.parts.retention.data?.data.find((row) => row.topic === name);
-  const canWrite = session?.can_write === true;
+  const canWrite = may("topic", clusterId, name);
+  const canMove = may("cluster", clusterId);
   useVisited("topic", clusterId, name, topic !== null && topic !== undefined);
   const planEmpty = () => setRequest({ kind: "topic.empty", cluster_id: clusterId, inputs: { name } });
   const planDelete = () => setRequest({ kind: "topic.delete", cluster_id: clusterId, inputs: { name } });
@@ -178,41 +179,49 @@ export function TopicPage() {
         }
         sub={topic?.topic_id && <span className="ps-mono">id {topic.topic_id}</span>}
         actions={
-          canWrite &&
+          (canWrite || canMove) &&
           topic && (
             <>
-              <ButtonLink
-                variant="default"
-                to="/clusters/$clusterId/reassign"
-                params={{ clusterId }}
-                search={{ topic: name }}
-                leftSection={<IconArrowsExchange size={15} />}
-              >
-                Move
-              </ButtonLink>
-              <MoreMenu>
-                <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => setAdding(true)}>
-                  Add partitions
-                </Menu.Item>
-                <Menu.Item leftSection={<IconClockPlus size={15} />} onClick={() => setLeasing({})}>
-                  {topic.lease ? "Keep records longer still" : "Keep records longer for a time"}
-                </Menu.Item>
-                <Menu.Item
-                  leftSection={<IconCopy size={15} />}
-                  onClick={() =>
-                    void leave({ to: "/clusters/$clusterId/new-topic", params: { clusterId }, search: { from: name } })
-                  }
+              {canMove && (
+                <ButtonLink
+                  variant="default"
+                  to="/clusters/$clusterId/reassign"
+                  params={{ clusterId }}
+                  search={{ topic: name }}
+                  leftSection={<IconArrowsExchange size={15} />}
                 >
-                  Clone topic
-                </Menu.Item>
-                <Menu.Divider />
-                {!topic.internal && (
-                  <Menu.Item color="red" leftSection={<IconEraser size={15} />} onClick={planEmpty}>
-                    Empty topic
+                  Move
+                </ButtonLink>
+              )}
+              {canWrite && (
+                <MoreMenu>
+                  <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => setAdding(true)}>
+                    Add partitions
                   </Menu.Item>
-                )}
-                <DeleteItem onClick={planDelete}>Delete topic</DeleteItem>
-              </MoreMenu>
+                  <Menu.Item leftSection={<IconClockPlus size={15} />} onClick={() => setLeasing({})}>
+                    {topic.lease ? "Keep records longer still" : "Keep records longer for a time"}
+                  </Menu.Item>
+                  <Menu.Item
+                    leftSection={<IconCopy size={15} />}
+                    onClick={() =>
+                      void leave({
+                        to: "/clusters/$clusterId/new-topic",
+                        params: { clusterId },
+                        search: { from: name },
+                      })
+                    }
+                  >
+                    Clone topic
+                  </Menu.Item>
+                  <Menu.Divider />
+                  {!topic.internal && (
+                    <Menu.Item color="red" leftSection={<IconEraser size={15} />} onClick={planEmpty}>
+                      Empty topic
+                    </Menu.Item>
+                  )}
+                  <DeleteItem onClick={planDelete}>Delete topic</DeleteItem>
+                </MoreMenu>
+              )}
             </>
           )
         }

@@ -20,7 +20,7 @@ import { usePageOfList } from "@/lib/page";
 import { sortOf } from "@/lib/search";
 import { exportList } from "@/lib/exports";
 import { isRefusal } from "@/lib/problem";
-import { useSession } from "@/lib/session";
+import { useMayWrite } from "@/lib/permissions";
 import type { TopicRow } from "@/lib/types";
 
 const route = getRouteApi("/app/clusters/$clusterId/topics");
@@ -124,7 +124,7 @@ export function TopicsPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { data: session } = useSession();
+  const may = useMayWrite();
   const favourites = useFavourites();
   const ask = {
     q: search.q,
@@ -136,7 +136,7 @@ export function TopicsPage() {
   };
   const query = usePageOfList("topics/{cluster_id}", { cluster_id: clusterId }, ask);
   const counts = query.data?.parts.counts.data;
-  const create = session?.can_write && (
+  const create = may("topic", clusterId) && (
     <ButtonLink to="/clusters/$clusterId/new-topic" params={{ clusterId }} leftSection={<IconPlus size={15} />}>
       New topic
     </ButtonLink>

@@ -14,7 +14,7 @@ UNPACKED_MAX_BYTES = 64 * 1024 * 1024
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-class TooLargeError(KafkaError):
+class TooLargeError(KafkaError):  # type: ignore[misc] # the library has no types
     """A batch that would unpack to more than `UNPACKED_MAX_BYTES`."""
 
 

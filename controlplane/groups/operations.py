@@ -181,7 +181,7 @@ class OffsetReset(_OffsetKind):
         found, unknown = facts(gateway, scope, committed)
         if strategy == rules.DURATION:
             # From here on it is the instant that it was when somebody asked for the plan.
-            strategy, value = rules.TIMESTAMP, _now_ms() - (value or 0)
+            strategy, value = rules.TIMESTAMP, now_ms() - (value or 0)
         if strategy == rules.TIMESTAMP:
             found = _with_timestamps(gateway, found, value)
         rows = rules.plan_reset(found, strategy=strategy, value=value)
@@ -346,7 +346,7 @@ def _file_offsets(inputs: dict[str, Any]) -> Mapping[TP, FileOffset]:
     return parse(inputs["file"], inputs["group"]) if inputs.get("file") else {}
 
 
-def _now_ms() -> int:
+def now_ms() -> int:
     return int(timezone.now().timestamp() * 1000)
 
 

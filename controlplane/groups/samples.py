@@ -52,12 +52,13 @@ def sample(cluster: Cluster, tp: TP, offset: int) -> dict[str, Any]:
 def _record(cluster: Cluster, tp: TP, offset: int) -> "Sampled | None":
     # The Kafka library is large; what never reads a record does not wait for it.
     from controlplane.gateway import record_sample
+    from controlplane.gateway.records import NOT_READ
 
     spec = connection_spec(cluster)
     try:
         return record_sample.record_from(spec, tp.topic, tp.partition, offset, timeout_s=SAMPLE_S)
     except GatewayError as error:
-        if error.code != record_sample.NOT_READ:
+        if error.code != NOT_READ:
             raise
         raise Unavailable(f"The record could not be read: {error.detail or error}") from error
 

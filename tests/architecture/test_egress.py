@@ -32,14 +32,15 @@ def test_connections_are_described_where_their_policy_is_chosen():
 
 
 def test_every_client_of_the_library_is_given_the_policy():
-    given = []
+    given = {}
     for path in tracked("controlplane/**/*.py"):
         for called, call in calls(path):
             if called in CLIENTS:
                 spread = [ast.unparse(k.value) for k in call.keywords if k.arg is None]
-                given.append(any(text.startswith("client_settings(") for text in spread))
-    assert len(given) == len(CLIENTS)
-    assert all(given)
+                has_policy = any(text.startswith("client_settings(") for text in spread)
+                given[name(path), called] = has_policy
+    assert {called for _, called in given} == set(CLIENTS)
+    assert all(given.values()), given
 
 
 def test_the_gateway_resolves_and_connects_in_one_place():

@@ -321,7 +321,7 @@ def test_a_copy_leaves_deleted_topics_out(readers):
 
 
 def test_a_duration_is_an_instant_so_long_before_the_plan(readers, monkeypatch):
-    monkeypatch.setattr(operations, "_now_ms", lambda: 10_000)
+    monkeypatch.setattr(operations, "now_ms", lambda: 10_000)
     asked = []
     offsets_of = readers.gateway.offsets
 

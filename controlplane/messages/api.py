@@ -28,6 +28,8 @@ from controlplane.messages.serializers import (
     MessageExportQuerySerializer,
     MessagePageSerializer,
     NewMessageSerializer,
+    SchemaRegistryInputSerializer,
+    SchemaRegistrySerializer,
     WrittenMessageSerializer,
     new_record,
     query_of,
@@ -148,6 +150,52 @@ class MessagesExportView(TenantView):
         answer["Cache-Control"] = "no-store"
         answer[EXPORT_COMPLETE] = "true" if is_complete else "false"
         return answer
+
+
+class SchemaRegistryView(TenantView):
+    """Owners set it: whoever says what fields are called says what masks find."""
+
+    needs = Verb.ADMINISTER
+    area = Area.CLUSTER
+
+    def held(self, cluster_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        cluster = selectors.registry_cluster(self.tenant, self.scope, cluster_id)
+        return selectors.registry_dict(cluster, locked=True)
+
+    @documented(
+        "schema_registry_get",
+        answers={200: SchemaRegistrySerializer},
+        tag=TAG,
+        summary="Where the schemas of a cluster's messages are",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = selectors.registry_cluster(self.tenant, self.scope, cluster_id)
+        return Response(selectors.registry_dict(cluster))
+
+    @documented(
+        "schema_registry_set",
+        body=SchemaRegistryInputSerializer,
+        answers={200: SchemaRegistrySerializer},
+        tag=TAG,
+        summary="Say where they are; it is asked as messages are read",
+    )
+    def put(self, request: Request, cluster_id: str) -> Response:
+        cluster = selectors.registry_cluster(self.tenant, self.scope, cluster_id)
+        given = SchemaRegistryInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        services.registry_set(cluster=cluster, actor=self.access.actor, values=given.validated_data)
+        return Response(selectors.registry_dict(cluster))
+
+    @documented(
+        "schema_registry_remove",
+        answers={204: None},
+        tag=TAG,
+        summary="Forget it: such messages are shown as bytes",
+    )
+    def delete(self, request: Request, cluster_id: str) -> Response:
+        cluster = selectors.registry_cluster(self.tenant, self.scope, cluster_id)
+        services.registry_remove(cluster=cluster, actor=self.access.actor)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class MasksView(TenantView):

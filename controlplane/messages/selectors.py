@@ -12,7 +12,7 @@ from controlplane.common.grants import Area, Match, Pattern, Scope, Verb
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.common.times import iso
 from controlplane.messages.masking import Act, Mask, Part, header_path, masks_for, path_of
-from controlplane.messages.models import MaskRule
+from controlplane.messages.models import MaskRule, SchemaRegistry
 from controlplane.tenants.models import Tenant
 from controlplane.tenants.permissions import NEEDED
 
@@ -87,5 +87,28 @@ def mask_dict(row: MaskRule) -> dict[str, Any]:
             "see_through": row.see_through,
             "note": row.note,
             "created_at": iso(row.created_at),
+        }
+    )
+
+
+def registry_cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> Cluster:
+    """Raises NotFound, also without a role on the whole cluster."""
+    cluster = seen_cluster(tenant, scope, cluster_id)
+    if not scope.sees(Area.CLUSTER, cluster.name):
+        raise NotFound("There is no such cluster.")
+    return cluster
+
+
+def registry_dict(cluster: Cluster, *, locked: bool = False) -> dict[str, Any]:
+    """Where the cluster's schemas are; an empty URL: there is none. No password is in it."""
+    rows = SchemaRegistry.objects.all()
+    row = (rows.select_for_update() if locked else rows).filter(pk=cluster.pk).first()
+    return with_tag(
+        {
+            "url": row.url if row else "",
+            "username": row.username if row else "",
+            "ca_pem": row.ca_pem if row else "",
+            "has_password": bool(row and row.secrets_token),
+            "changed_at": iso(row.changed_at) if row else None,
         }
     )

@@ -1,3 +1,4 @@
+import urllib.parse
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -390,3 +391,42 @@ class MaskSerializer(Shape):
 
 
 MaskPageSerializer = page_serializer(MaskSerializer)
+
+
+# -- schema registries --------------------------------------------------------------------------
+class SchemaRegistryInputSerializer(Shape):
+    url = serializers.CharField(max_length=500, help_text="http or https; a path is kept.")
+    username = serializers.CharField(max_length=200, allow_blank=True, default="")
+    password = serializers.CharField(
+        max_length=500,
+        allow_blank=True,
+        required=False,
+        write_only=True,
+        trim_whitespace=False,
+        help_text="Shown nowhere. Left out, the one of before stays, at the same URL.",
+    )
+    ca_pem = serializers.CharField(
+        max_length=20_000, allow_blank=True, default="", help_text="Authorities trusted besides."
+    )
+
+    def validate_url(self, value: str) -> str:
+        try:
+            url = urllib.parse.urlsplit(value)
+            port = url.port
+        except ValueError as error:
+            raise serializers.ValidationError("This is no URL.") from error
+        plain = value.isascii() and value.isprintable() and " " not in value
+        if url.scheme not in {"http", "https"} or not url.hostname or port == 0 or not plain:
+            raise serializers.ValidationError("An http or https URL with a host.")
+        if url.username is not None or url.query or url.fragment:
+            raise serializers.ValidationError("A URL without user, query and fragment.")
+        return value.rstrip("/")
+
+
+class SchemaRegistrySerializer(Shape):
+    url = serializers.CharField(allow_blank=True, help_text="Empty: the cluster has no registry.")
+    username = serializers.CharField(allow_blank=True)
+    ca_pem = serializers.CharField(allow_blank=True)
+    has_password = serializers.BooleanField()
+    changed_at = serializers.DateTimeField(allow_null=True)
+    etag = etag_field()

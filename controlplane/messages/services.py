@@ -8,15 +8,17 @@ from django.db import transaction
 from controlplane.audit.services import About, Actor, audit_record
 from controlplane.clusters.connections import gateway_for, write_record
 from controlplane.clusters.models import Cluster
+from controlplane.common.crypto import seal
 from controlplane.common.grants import Pattern, Verb
 from controlplane.common.problems import Conflict, NotFound, Problem, field_problem
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.record_port import NewRecord, Written
 from controlplane.messages.bounds import PRODUCE_TIMEOUT_S
 from controlplane.messages.lens import Lens
-from controlplane.messages.models import MaskRule
+from controlplane.messages.models import MaskRule, SchemaRegistry
 from controlplane.messages.query import Query
 from controlplane.messages.reading import Asked, places_of
+from controlplane.messages.schemas import from_schema_of
 from controlplane.messages.selectors import applying, hash_secret, mask_row, topic_cluster
 from controlplane.tenants.models import Tenant
 from controlplane.topics.rules import refuse_internal
@@ -41,7 +43,12 @@ def read_begin(
     """
     cluster = topic_cluster(tenant, actor.scope, Verb.BROWSE, cluster_id, topic)
     masks = applying(tenant, actor.scope, cluster.name, topic)
-    lens = Lens(query=query, masks=masks, secret=hash_secret(tenant) if masks else b"")
+    lens = Lens(
+        query=query,
+        masks=masks,
+        secret=hash_secret(tenant) if masks else b"",
+        from_schema=from_schema_of(cluster),
+    )
     asked = Asked(
         tenant_id=str(tenant.pk),
         cluster=cluster,
@@ -190,4 +197,50 @@ def _mask_record(tenant: Tenant, actor: Actor, verb: str, row: MaskRule) -> None
             "topic": row.topic_name,
             **{name: getattr(row, name) for name in ("part", "path", "act", "see_through")},
         },
+    )
+
+
+# -- schema registries --------------------------------------------------------------------------
+def registry_set(*, cluster: Cluster, actor: Actor, values: Mapping[str, Any]) -> None:
+    """All of it; a password that is left out stays, at the same address and at no other.
+
+    Raises:
+        Invalid: a password over plain http.
+    """
+    with transaction.atomic():
+        before = SchemaRegistry.objects.select_for_update().filter(pk=cluster.pk).first()
+        token = before.secrets_token if before and before.url == values["url"] else ""
+        if values.get("password") is not None:
+            token = seal({"password": values["password"]}) if values["password"] else ""
+        if token and not values["url"].startswith("https://"):
+            raise field_problem("/url", "A password goes over https alone.")
+        SchemaRegistry.objects.update_or_create(
+            cluster=cluster,
+            defaults={
+                "url": values["url"],
+                "username": values["username"],
+                "ca_pem": values["ca_pem"],
+                "secrets_token": token,
+            },
+        )
+        _registry_record(cluster, actor, "set", values["url"])
+
+
+def registry_remove(*, cluster: Cluster, actor: Actor) -> None:
+    """Done as well where there is none."""
+    with transaction.atomic():
+        row = SchemaRegistry.objects.select_for_update().filter(pk=cluster.pk).first()
+        if row is not None:
+            _registry_record(cluster, actor, "remove", row.url)
+            row.delete()
+
+
+def _registry_record(cluster: Cluster, actor: Actor, verb: str, url: str) -> None:
+    audit_record(
+        tenant_id=str(cluster.tenant_id),
+        actor=actor,
+        action=f"schema_registry.{verb}",
+        resource=f"cluster/{cluster.pk}/schema-registry",
+        data={"url": url},
+        about=About(cluster_id=cluster.pk, cluster_name=cluster.name, touches=[["cluster", ""]]),
     )

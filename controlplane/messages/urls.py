@@ -3,6 +3,7 @@ from django.urls import path
 from controlplane.messages import api
 
 urlpatterns = [
+    path("clusters/<str:cluster_id>/schema-registry", api.SchemaRegistryView.as_view()),
     path("message-masks", api.MasksView.as_view()),
     path("message-masks/<str:mask_id>", api.MaskView.as_view()),
     path(

@@ -185,6 +185,12 @@ BODIES: dict[str, dict[str, Any]] = {
         "see_through": [],
         "note": "",
     },
+    "put /clusters/{cluster_id}/schema-registry": {
+        "url": "https://schemas.example.org/base",
+        "username": "reader",
+        "password": "secret",
+        "ca_pem": "",
+    },
     "post /clusters/{cluster_id}/topics/{name}/messages": {
         "partition": 0,
         "key": {"format": "string", "text": "k"},

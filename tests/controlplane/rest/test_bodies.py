@@ -85,7 +85,17 @@ def test_wrong_types_are_named(owner, ids, state, row):
 
 # Where null or an empty text says something.
 NULLABLE = {"offset", "throttle_bytes_per_s", "value", "key", "partition", "producer_byte_rate"}
-MAY_BE_EMPTY = {"confirm", "reason", "retention.ms", "note", "description", "email", "path"}
+MAY_BE_EMPTY = {
+    "confirm",
+    "reason",
+    "retention.ms",
+    "note",
+    "description",
+    "email",
+    "path",
+    "ca_pem",
+    "password",
+}
 
 
 def wrong_for(value, name):

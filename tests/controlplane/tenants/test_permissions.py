@@ -48,6 +48,9 @@ TABLE = [
     ("get", "/clusters/{cluster}/topics/orders/config-history", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/messages/export", None, 200, False),
     ("post", "/clusters/{cluster}/topics/orders/messages", {"value": {"text": "v"}}, 201, False),
+    ("get", "/clusters/{cluster}/schema-registry", None, 200, False),
+    ("put", "/clusters/{cluster}/schema-registry", {"url": "http://r.example.org"}, 200, False),
+    ("delete", "/clusters/{cluster}/schema-registry", None, 204, False),
     ("get", "/message-masks", None, 200, True),
     ("post", "/message-masks", MASK, 201, True),
     ("get", "/message-masks/{mask}", None, 200, False),
@@ -320,6 +323,7 @@ def pattern_of(address):
         *("runbook-runs", "checks", "acts", "end", "alerts", "acknowledgement", "alert-rules"),
         *("alert-overrides", "silences", "destinations", "deliveries", "test", "resend"),
         *("lag-objectives", "timeline", "deployments", "messages", "export", "message-masks"),
+        "schema-registry",
     }
     return tuple(part if part in fixed else "*" for part in parts)
 

@@ -21,6 +21,7 @@ import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { Assignment } from "@/components/replicas";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
+import { sparkColumn } from "@/components/spark-column";
 import { PhaseStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatInteger, plural } from "@/lib/format";
@@ -89,6 +90,7 @@ const columns = (clusterId: string, controller: number | null, top: number) => [
     meta: { align: "right" },
     cell: (cell) => <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>,
   }),
+  sparkColumn<Row>(clusterId, "broker", (row) => String(row.id)),
   column.accessor("restarts", {
     id: "restarts",
     header: "Restarts",

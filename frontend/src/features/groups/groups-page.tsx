@@ -12,6 +12,7 @@ import { ExportButton } from "@/components/export-button";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
+import { sparkColumn } from "@/components/spark-column";
 import { Star } from "@/components/star";
 import { GroupState } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
@@ -53,6 +54,7 @@ const columns = (clusterId: string, top: number) => [
     header: "Status",
     cell: ({ row }) => <HarmStatus diagnosis={row.original.diagnosis} />,
   }),
+  sparkColumn<Row>(clusterId, "group", (row) => row.group),
   column.accessor("members", {
     header: "Members",
     meta: { align: "right", hideBelow: "sm" },

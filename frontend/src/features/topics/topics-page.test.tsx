@@ -45,10 +45,10 @@ describe("topics", () => {
       { partitions: 24 },
     );
     expect(await rowsOf("Topics")).toEqual([
-      ["alpha", "In sync", "6", "3", "1.23M", "2 KiB", "for ever"],
-      ["down", "1 offline", "6", "3", "1,000", "2 KiB", "–"],
-      ["mid", "2 behind", "6", "3", "1,000", "–", "1h"],
-      ["Zebra", "In sync", "6", "3", "1,000", "2 KiB", "compacted"],
+      ["alpha", "In sync", "6", "3", "–", "1.23M", "2 KiB", "for ever"],
+      ["down", "1 offline", "6", "3", "–", "1,000", "2 KiB", "–"],
+      ["mid", "2 behind", "6", "3", "–", "1,000", "–", "1h"],
+      ["Zebra", "In sync", "6", "3", "–", "1,000", "2 KiB", "compacted"],
     ]);
     expect(screen.getByText("4 topics, 24 partitions")).toBeTruthy();
   });

@@ -13,6 +13,7 @@ import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
 import { Star } from "@/components/star";
+import { sparkColumn } from "@/components/spark-column";
 import { Status } from "@/components/status";
 import { formatBytes, formatCompact, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { favouritesAsked, useFavourites } from "@/lib/favourites";
@@ -88,6 +89,7 @@ const columns = (clusterId: string, largest: number) => [
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
+  sparkColumn<TopicRow>(clusterId, "topic", (row) => row.name),
   column.accessor((row) => row.records ?? null, {
     id: "records",
     header: "Records",

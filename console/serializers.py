@@ -33,7 +33,11 @@ from controlplane.clusters.serializers import (
     HostSerializer,
 )
 from controlplane.common.serializers import Shape
-from controlplane.groups.serializers import GroupRowSerializer, GroupSerializer
+from controlplane.groups.serializers import (
+    GroupRowSerializer,
+    GroupSerializer,
+    TopicReadersSerializer,
+)
 from controlplane.messages.serializers import MessageRightsSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.reassignments.serializers import ActiveReassignmentsSerializer
@@ -294,6 +298,9 @@ TopicsPageSerializer = _page("Topics", {"topics": TOPICS, "counts": _one(TopicCo
 TopicPageSerializer = _page(
     "Topic",
     {"topic": TOPIC, "retention": RETENTION, "messages": _one(MessageRightsSerializer)},
+)
+ClientsPageSerializer = _page(
+    "Clients", {"readers": _one(TopicReadersSerializer), "rules": _list(AclSerializer)}
 )
 GroupsPageSerializer = _page(
     "Groups", {"groups": GROUPS, "counts": _one(GroupCountsSerializer), "lag": LAG}

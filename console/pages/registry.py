@@ -11,6 +11,7 @@ from console.list_query import ListQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
 from console.pages.broker import broker, placement
+from console.pages.clients import clients
 from console.pages.cluster import cluster
 from console.pages.groups import GROUPS_QUERY, group, groups
 from console.pages.operations import operation, operations
@@ -59,6 +60,9 @@ PAGES: dict[str, Page] = {
         topics, shapes.TopicsPageSerializer, "A cluster's topics", _CLUSTER, query=TOPICS_QUERY
     ),
     "topic": Page(topic, shapes.TopicPageSerializer, "One topic", f"{_CLUSTER}/<path:topic>"),
+    "clients": Page(
+        clients, shapes.ClientsPageSerializer, "Who uses a topic", f"{_CLUSTER}/<path:topic>"
+    ),
     "groups": Page(
         groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER, query=GROUPS_QUERY
     ),

@@ -132,6 +132,19 @@ def access_decision(
     }
 
 
+def rules_about_topic(reader: Reader, at: Section, topic: str) -> list[dict[str, Any]]:
+    """Rows of the ACLs that cover the topic: by its name, by a prefix, by every name.
+
+    Raises:
+        Forbidden: rules are seen with a role on the whole cluster.
+    """
+    return [
+        acl_row(row, at)
+        for row in rows_of(reader, ACLS)
+        if bindings_of([row.row])[0].covers("TOPIC", topic)
+    ]
+
+
 def user_client_config(cluster: Cluster, gateway: ClusterGateway, username: str) -> dict[str, Any]:
     """What a client of this user sets, with the mechanism of its newest password.
 

@@ -155,6 +155,24 @@ class OffsetChangeSerializer(TopicPartitionSerializer):
         return {**super().get_fields(), "from": serializers.IntegerField(allow_null=True)}
 
 
+class TopicReaderSerializer(ObservedRowSerializer):
+    """A group on one topic."""
+
+    group = serializers.CharField()
+    state = serializers.CharField()
+    members = serializers.IntegerField()
+    lag = serializers.IntegerField(
+        allow_null=True, help_text="Records, on this topic; null: not known, or no commit."
+    )
+    committed = serializers.IntegerField(help_text="Partitions with a commit.")
+    uncommitted = serializers.IntegerField(help_text="Assigned partitions without one.")
+
+
+class TopicReadersSerializer(Shape):
+    groups = TopicReaderSerializer(many=True)
+    complete = serializers.BooleanField(help_text="Whether every group was looked at.")
+
+
 class OffsetDiffSerializer(Shape):
     partitions = OffsetChangeSerializer(many=True)
 

@@ -182,6 +182,12 @@ def details_of(reader: Reader, name: str, keys: Collection[str]) -> dict[str, di
     return {row.key: cut(reader, row).detail for row in found}
 
 
+def detailed_rows(reader: Reader, name: str, keys: Collection[str]) -> list[ObservedRow]:
+    """The rows of these keys that the reader sees, with their details, by key."""
+    found = rows_to_cut(reader, name).only(*SHOWN, "detail").filter(key__in=keys)
+    return [cut(reader, row) for row in found]
+
+
 def shown(row: ObservedRow, at: Section) -> dict[str, Any]:
     """What the list shows of a row, with its age and why it alone is old."""
     is_newer = row.touched_at is not None and at.as_of is not None and row.touched_at > at.as_of

@@ -47,8 +47,10 @@ def test_every_part_is_there_as_its_shape_says(world, ids, row):
 
 
 OF_CLUSTERS = [row for row in ROWS if "cluster_id" in row.parameters]
-OBSERVED = {"summary", "loads", "counts", "topics", "topic", "groups", "group", "users", "acls",
-            "trouble", "partitions"}  # fmt: skip
+OBSERVED = {
+    *("summary", "loads", "counts", "topics", "topic", "groups", "group", "users", "acls"),
+    *("trouble", "partitions", "readers", "rules"),
+}
 
 
 @pytest.mark.parametrize("row", OF_CLUSTERS, ids=str)

@@ -1,0 +1,35 @@
+"""Who reads a topic, and whom rules let produce to it and consume from it."""
+
+from typing import Any
+
+from console.pages.shared import observed
+from console.parts import Part
+from controlplane.access.selectors import rules_about_topic
+from controlplane.clusters.selectors import reader_of, seen_cluster
+from controlplane.common.grants import Scope
+from controlplane.common.problems import Forbidden, NotFound, Unavailable
+from controlplane.groups.readers import topic_readers
+from controlplane.observed.sections import ACLS, GROUPS
+from controlplane.tenants.models import Tenant
+
+
+def clients(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:
+    row = seen_cluster(tenant, scope, cluster_id)
+    reader = reader_of(row, scope)
+    if not reader.sees_topic(name):
+        raise NotFound(f"There is no topic {name}.")
+    readers = observed(row, scope, GROUPS, lambda at: topic_readers(reader, at, name))
+    try:
+        rules = observed(row, scope, ACLS, lambda at: rules_about_topic(reader, at, name))
+    except Forbidden as refusal:
+        rules = Part(_refused(refusal.detail))
+    return {"readers": readers, "rules": rules}
+
+
+def _refused(detail: str) -> Any:
+    """A part that says why it is not for this person, so that the rest of the page stays."""
+
+    def read() -> Any:
+        raise Unavailable(detail)
+
+    return read

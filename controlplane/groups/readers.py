@@ -1,0 +1,51 @@
+"""Which groups read a topic, and how far behind each is on it, by what was observed."""
+
+from typing import Any
+
+from controlplane.observed.readers import Reader
+from controlplane.observed.rows import offset_rows
+from controlplane.observed.sections import GROUPS
+from controlplane.observed.selectors import Section, detailed_rows, rows_of, shown
+
+READERS_MAX = 500
+"""Groups of a topic whose offsets are looked at; `complete` says whether those are all."""
+
+
+def topic_readers(reader: Reader, at: Section, topic: str) -> dict[str, Any]:
+    """Groups that have committed in the topic or are assigned a part of it, the most behind first.
+
+    A lag of null is not known; partitions without a commit are counted, they are in no lag.
+    """
+    names = [
+        row.key
+        for row in rows_of(reader, GROUPS)
+        # A group that has members and has committed nowhere yet may be assigned anything.
+        if topic in row.row["topics"] or (row.row["members"] and not row.row["topics"])
+    ]
+    found = []
+    for row in detailed_rows(reader, GROUPS, names[:READERS_MAX]):
+        offsets = [each for each in offset_rows(row.detail) if each["topic"] == topic]
+        if offsets:
+            listed = shown(row, at)
+            found.append(
+                {
+                    "group": row.key,
+                    "state": listed["state"],
+                    "members": listed["members"],
+                    **_lag_of(offsets),
+                    "as_of": listed["as_of"],
+                    "stale_reason": listed["stale_reason"],
+                }
+            )
+    found.sort(key=lambda row: (-(row["lag"] if row["lag"] is not None else -1), row["group"]))
+    return {"groups": found, "complete": len(names) <= READERS_MAX}
+
+
+def _lag_of(offsets: list[dict[str, Any]]) -> dict[str, Any]:
+    committed = [each for each in offsets if each["committed"] is not None]
+    lags = [each["lag"] for each in committed]
+    return {
+        "lag": None if not committed or None in lags else sum(lags),
+        "committed": len(committed),
+        "uncommitted": len(offsets) - len(committed),
+    }

@@ -75,7 +75,7 @@ export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch =
   to: moment(raw.to),
 });
 
-export const TOPIC_TABS = ["partitions", "configuration", "analyses"] as const;
+export const TOPIC_TABS = ["partitions", "clients", "configuration", "analyses"] as const;
 export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
 export const ACCESS_TABS = ["users", "acls", "matrix", "check", "quotas", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts", "masks"] as const;

@@ -119,6 +119,8 @@ export type RunbookEntry = Schemas["RunbookEntry"];
 export type TopicLease = Schemas["TopicLease"];
 /** Settings before and after: the topic's own, and what holds. */
 export type ConfigDiffData = Schemas["ConfigDiff"];
+/** The groups that read a topic, each with its lag on it alone. */
+export type TopicReaders = Schemas["TopicReaders"];
 /** What goes when a topic is emptied. */
 export type EmptyDiffData = Schemas["EmptyDiff"];
 export type LeaseDiffData = Schemas["RetentionLeaseDiff"];

@@ -6,6 +6,7 @@ import { Replicas } from "@/components/replicas";
 import { Status } from "@/components/status";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { Partition } from "@/lib/types";
+import { HEAT_MAP_FROM, HeatMap } from "./heat-map";
 
 const column = createColumnHelper<Partition>();
 const columns = (top: number) => [
@@ -76,6 +77,7 @@ export function PartitionTable({ partitions, view, onView }: PartitionTableProps
   const top = Math.max(0, ...partitions.map((row) => row.size_bytes ?? 0));
   return (
     <>
+      {partitions.length > HEAT_MAP_FROM && <HeatMap partitions={partitions} />}
       <DataTable
         rows={partitions}
         columns={columns(top)}

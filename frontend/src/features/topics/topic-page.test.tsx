@@ -1,4 +1,4 @@
-import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
@@ -111,6 +111,16 @@ describe("one topic", () => {
     await act(() => Promise.resolve());
     fireEvent.keyDown(document.body, { key: "Escape" });
     await waitFor(() => expect(router.state.location.pathname).toBe("/clusters/c1/topics"), { timeout: 15_000 });
+  });
+
+  it("has a map of its partitions where they are many", async () => {
+    await open();
+    await rowsOf("Partitions");
+    expect(screen.queryByRole("img", { name: /^Size by partition/ })).toBeNull();
+    cleanup();
+    await open(topic({ partitions: Array.from({ length: 31 }, (_, at) => partition({ partition: at })) }));
+    await rowsOf("Partitions");
+    expect(screen.getByRole("img", { name: /^Size by partition/ }).children).toHaveLength(31);
   });
 
   it("is emptied by a plan that says what goes and asks for the name", async () => {

@@ -26,6 +26,7 @@ import { TOPIC_TABS } from "@/lib/search";
 import { useMayWrite } from "@/lib/permissions";
 import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
 import { AnalysesTab } from "./analyses-tab";
+import { ClientsTab } from "./clients-tab";
 import { ConfigurationTab } from "./configuration-tab";
 import { AddPartitions } from "./add-partitions";
 import { LeaseCard } from "./lease-card";
@@ -275,6 +276,7 @@ export function TopicPage() {
         >
           <Tabs.List mb={12}>
             <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
+            <Tabs.Tab value="clients">Consumers and access</Tabs.Tab>
             <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
             <Tabs.Tab value="analyses">Analyses</Tabs.Tab>
             {query.data?.parts.messages?.data?.browse && <Tabs.Tab value={MESSAGES}>Messages</Tabs.Tab>}
@@ -329,6 +331,9 @@ export function TopicPage() {
                   : undefined
               }
             />
+          </Tabs.Panel>
+          <Tabs.Panel value="clients">
+            <ClientsTab clusterId={clusterId} topic={name} />
           </Tabs.Panel>
           <Tabs.Panel value="configuration">
             <ConfigurationTab clusterId={clusterId} topic={name} query={query} canEdit={canWrite} />

@@ -163,6 +163,17 @@ describe("the configuration of a topic", () => {
     expect(review().disabled).toBe(false);
   });
 
+  it("says what the plan refuses of the settings together, where no field stands for it", async () => {
+    const errors = [{ pointer: "/inputs/configs", code: "refused-by-cluster", detail: "They do not fit each other." }];
+    await open({ "POST /api/v1/plans": new Refusal(422, "Some fields are not valid", "x", { errors }) });
+    await settings();
+    press("Edit retention.ms");
+    fill("New value of retention.ms", "2 h");
+    press("Review 1 change");
+    expect((await screen.findByText("They do not fit each other.")).closest("[role=alert]")).toBeTruthy();
+    expect(review().disabled).toBe(false);
+  });
+
   it("keeps what is typed over another tab and a reload, until it is planned and confirmed or discarded", async () => {
     await open({
       "POST /api/v1/operations": operation({ kind: "topic.update" }),

@@ -48,7 +48,10 @@ export function ConfigurationTab({ clusterId, topic, query, canEdit }: Configura
                 edits={canEdit ? edits : {}}
                 onEdits={edit}
                 refused={refused}
-                onPlan={(changes) => setPlanned({ changes, title: "Change configuration", isTyped: true })}
+                onPlan={(changes) => {
+                  setRefused({});
+                  setPlanned({ changes, title: "Change configuration", isTyped: true });
+                }}
               />
             )
           }

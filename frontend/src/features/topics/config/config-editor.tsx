@@ -1,11 +1,12 @@
 import { Button, Switch } from "@mantine/core";
 import { useState } from "react";
 import { Empty } from "@/components/empty";
+import { Notice } from "@/components/notice";
 import { SearchBox } from "@/components/search-box";
 import { plural } from "@/lib/format";
 import type { FieldProblems } from "@/lib/problem";
 import type { ConfigEntry } from "@/lib/types";
-import { type Changes, type Edits, judged } from "./edits";
+import { type Changes, type Edits, elsewhere, judged } from "./edits";
 import { grouped } from "./groups";
 import { SettingRow } from "./setting-row";
 
@@ -84,6 +85,11 @@ export function ConfigEditor({ configs, canEdit, edits, onEdits, refused, onPlan
           </table>
         </div>
       )}
+      {elsewhere(refused, edits).map((detail) => (
+        <div key={detail} className="ps-card-body">
+          <Notice tone="bad">{detail}</Notice>
+        </div>
+      ))}
       {canEdit && Object.keys(edits).length > 0 && (
         <SaveBar
           count={Object.keys(changes).length}

@@ -19,6 +19,12 @@ interface Judged {
   problems: Record<string, string>;
 }
 
+/** What a plan refused of the whole, or of something that no field here stands for. */
+export const elsewhere = (refused: FieldProblems, edits: Edits): string[] =>
+  Object.entries(refused)
+    .filter(([path]) => !(path.replace(/^configs\//, "") in edits))
+    .map(([, detail]) => detail);
+
 /** Typed texts as values; `refused` is what the last plan said of them. */
 export function judged(edits: Edits, entries: readonly ConfigEntry[], refused: FieldProblems): Judged {
   const changes: Changes = {};

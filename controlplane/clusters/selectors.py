@@ -1,7 +1,6 @@
 """Reads: clusters and hosts of one tenant, with what agents and brokers say of them."""
 
 import contextlib
-import json
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -26,6 +25,7 @@ from controlplane.clusters.models import (
     DrainedHost,
 )
 from controlplane.clusters.reports import Observed
+from controlplane.clusters.snippets import snippets
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.etags import FIELD, tag_of
 from controlplane.common.grants import Area, Scope
@@ -342,11 +342,13 @@ def client_config(
     authority = ca_pem(cluster)
     if authority:
         values["ssl.ca.location"] = CA_FILE
+    programs = snippets(values)
     return {
         "values": values,
         "properties": format_properties(values),
         "java": format_properties(_of_java(values)),
-        "python": python_snippet(values),
+        "python": next(row["text"] for row in programs if row["language"] == "python"),
+        "snippets": programs,
         "ca_pem": authority or None,
     }
 
@@ -372,20 +374,6 @@ def _of_java(values: dict[str, str]) -> dict[str, str]:
 def _in_jaas(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def python_snippet(values: dict[str, str]) -> str:
-    rows = "".join(f"    {_quoted(key)}: {_quoted(value)},\n" for key, value in values.items())
-    return (
-        "from confluent_kafka import Producer\n\n"
-        f"producer = Producer({{\n{rows}}})\n"
-        'producer.produce("my-topic", b"hello")\nproducer.flush()\n'
-    )
-
-
-def _quoted(text: str) -> str:
-    """A string literal of Python: an address that somebody registered stays data."""
-    return json.dumps(text)
 
 
 def key_of(broker: Broker) -> BrokerKey:

@@ -2,6 +2,7 @@ from rest_framework import serializers
 
 from controlplane.clusters.inputs import ClusterCreateInputs
 from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
+from controlplane.clusters.snippets import LANGUAGES
 from controlplane.common.serializers import Shape, etag_field, page_serializer
 from controlplane.observed.serializers import HealthSerializer
 from controlplane.operations.serializers import OperationSerializer
@@ -83,11 +84,23 @@ class HostListSerializer(Shape):
     data = HostSerializer(many=True)  # type: ignore[assignment] # a field
 
 
+class SnippetSerializer(Shape):
+    language = serializers.ChoiceField(LANGUAGES)
+    title = serializers.CharField()
+    file = serializers.CharField(help_text="What to call it.")
+    install = serializers.CharField(allow_blank=True, help_text="Brings the client.")
+    run = serializers.CharField(
+        allow_blank=True, help_text="Runs it, with the password in the environment."
+    )
+    text = serializers.CharField(help_text="Sends one record; it never holds a password.")
+
+
 class ClientConfigSerializer(Shape):
     values = serializers.DictField(child=serializers.CharField())
     properties = serializers.CharField(help_text="librdkafka's keys, one a line.")
     java = serializers.CharField(help_text="The same with the keys of Java clients.")
     python = serializers.CharField()
+    snippets = SnippetSerializer(many=True)
     ca_pem = serializers.CharField(
         allow_null=True, help_text="Whom clients have to trust, where that is the cluster's own."
     )

@@ -1,9 +1,9 @@
 """Which groups read a topic, and how far behind each is on it, by what was observed."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from controlplane.observed.readers import Reader
-from controlplane.observed.rows import offset_rows
 from controlplane.observed.sections import GROUPS
 from controlplane.observed.selectors import Section, detailed_rows, rows_of, shown
 
@@ -24,7 +24,7 @@ def topic_readers(reader: Reader, at: Section, topic: str) -> dict[str, Any]:
     ]
     found = []
     for row in detailed_rows(reader, GROUPS, names[:READERS_MAX]):
-        offsets = [each for each in offset_rows(row.detail) if each["topic"] == topic]
+        offsets = _offsets_on(row.detail, topic)
         if offsets:
             listed = shown(row, at)
             found.append(
@@ -39,6 +39,17 @@ def topic_readers(reader: Reader, at: Section, topic: str) -> dict[str, Any]:
             )
     found.sort(key=lambda row: (-(row["lag"] if row["lag"] is not None else -1), row["group"]))
     return {"groups": found, "complete": len(names) <= READERS_MAX}
+
+
+def _offsets_on(detail: Mapping[str, Any], topic: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "committed": committed,
+            "lag": None if committed is None or end is None else max(end - committed, 0),
+        }
+        for name, _, committed, _, end, *_ in detail["offsets"]
+        if name == topic
+    ]
 
 
 def _lag_of(offsets: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What a person has marked as theirs in a tenant. Whether they may still see it, a reader asks."""
 
 from collections.abc import Collection
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -40,7 +41,7 @@ def favourite_set(
         Conflict: there are too many.
     """
     rows = Favourite.objects.filter(tenant=tenant, user=user)
-    about = {"kind": kind, "cluster_id": cluster_id, "name": name}
+    about: dict[str, Any] = {"kind": kind, "cluster_id": cluster_id, "name": name}
     if not is_favourite:
         rows.filter(**about).delete()
         return

@@ -30,6 +30,16 @@ const base = {
     properties: "bootstrap.servers=10.0.0.1:9092",
     java: "security.protocol=SASL_PLAINTEXT",
     python: "import kafka",
+    snippets: [
+      {
+        language: "librdkafka" as const,
+        title: "librdkafka",
+        file: "client.properties",
+        install: "",
+        run: "",
+        text: "bootstrap.servers=10.0.0.1:9092",
+      },
+    ],
     ca_pem: null,
   }),
 };
@@ -107,22 +117,24 @@ describe("one cluster", () => {
     await open();
     await rowsOf("Brokers");
     expect(screen.getByLabelText("Client properties").textContent).toBe("bootstrap.servers=10.0.0.1:9092");
-    fireEvent.click(screen.getByRole("tab", { name: "Python" }));
-    expect((await screen.findByLabelText("Python client")).textContent).toBe("import kafka");
+    fireEvent.click(screen.getByRole("tab", { name: "Java properties" }));
+    expect((await screen.findByLabelText("Java client properties")).textContent).toBe(
+      "security.protocol=SASL_PLAINTEXT",
+    );
     expect(screen.queryByRole("tab", { name: "CA" })).toBeNull();
   });
 
   it("gives the certificate that clients of a cluster with TLS have to trust", async () => {
     const ca_pem = "-----BEGIN CERTIFICATE-----\nMIIB+A==\n-----END CERTIFICATE-----\n";
     const java = "ssl.truststore.location=ca.pem";
-    await open({ client_config: ok({ values: {}, properties: "", java, python: "", ca_pem }) });
+    await open({ client_config: ok({ values: {}, properties: "", java, python: "", snippets: [], ca_pem }) });
     await rowsOf("Brokers");
     const link = screen.getByRole("link", { name: "ca.pem" });
     expect(link.getAttribute("download")).toBe("ca.pem");
     expect(decodeURIComponent(link.getAttribute("href") ?? "")).toBe(
       `data:application/x-pem-file;charset=utf-8,${ca_pem}`,
     );
-    fireEvent.click(screen.getByRole("tab", { name: "Java" }));
+    fireEvent.click(screen.getByRole("tab", { name: "Java properties" }));
     expect((await screen.findByLabelText("Java client properties")).textContent).toBe(java);
     fireEvent.click(screen.getByRole("tab", { name: "CA" }));
     expect((await screen.findByLabelText("Certificate of the cluster's authority")).textContent).toBe(ca_pem);

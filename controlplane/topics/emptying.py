@@ -245,7 +245,7 @@ def _warnings(extents: list[Extent], unread: Mapping[str, int]) -> list[dict[str
     found = [
         warning(
             "data-loss",
-            f"{said[0].upper()}{said[1:]} ({rows['bytes'].said()}) are deleted on every replica.",
+            f"{said[0].upper()}{said[1:]} are deleted on every replica: {rows['bytes'].said()}.",
             "danger",
             risk=Risk.LOSES_DATA,
         ),

@@ -82,6 +82,7 @@ export const theme = createTheme({
         centered: false,
         yOffset: "6vh",
         overlayProps: { backgroundOpacity: 0.45 },
+        closeButtonProps: { "aria-label": "Close" },
       } satisfies Partial<ModalProps>,
     },
     Paper: { defaultProps: { withBorder: true, radius: "lg" } satisfies Partial<PaperProps> },

@@ -36,6 +36,7 @@ describe("values of settings", () => {
     expect(valueWords("retention.bytes", "-1")).toBe("no limit");
     expect(valueWords("flush.ms", "9223372036854775807")).toBe("no limit");
     expect(valueWords("local.retention.ms", "-2")).toBeNull();
+    expect(valueWords("segment.jitter.ms", "0")).toBeNull();
     expect(valueWords("cleanup.policy", "compact")).toBeNull();
     expect([null, undefined, "", "soon"].map((value) => valueWords("retention.ms", value))).toEqual(
       Array(4).fill(null),

@@ -48,7 +48,8 @@ export function valueWords(name: string, value: string | null | undefined): stri
   if (number === -1) return name === "retention.ms" ? "for ever" : "no limit";
   if (number < 0) return null;
   if (number >= UNBOUNDED) return "no limit";
-  if (unit === "ms") return durationWords(number);
+  // Below a second the number is as plain as its words.
+  if (unit === "ms") return number < 1000 ? null : durationWords(number);
   return number < 1024 ? null : sizeWords(number);
 }
 

@@ -47,7 +47,7 @@ def test_the_plan_says_how_much_is_lost_and_who_has_not_read_it(orders):
     assert rows["groups"]["names"] == ["behind"]
     texts = said(plan)
     assert texts["data-loss"] == (
-        "100 records (9.77 KiB (10000 bytes)) are deleted on every replica."
+        "100 records are deleted on every replica: 9.77 KiB (10000 bytes)."
     )
     assert texts["unread-lost"] == ("Not read yet, and never to be read: by behind (40 records).")
     assert texts["no-undo"] == ("This cannot be undone: records that are deleted do not come back.")

@@ -168,7 +168,9 @@ function Rights({ rules }: { rules: AclBinding[] }) {
           </tbody>
         </table>
       </div>
-      <p className="ps-caption">Consuming in a group needs READ on the group too. Super users need no rule.</p>
+      <div className="ps-card-body ps-muted" style={{ fontSize: "0.75rem" }}>
+        Consuming in a group needs READ on the group too. Super users need no rule.
+      </div>
     </>
   );
 }

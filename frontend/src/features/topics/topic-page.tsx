@@ -66,9 +66,15 @@ function figures(topic: TopicDetail, held: TopicRetention | undefined): Stat[] {
       title: formatInteger(records),
       note: "log end less log start",
     },
-    { label: "Size", value: formatBytes(topic.size_bytes), note: "leaders' copies" },
+    {
+      label: "Size",
+      value: formatBytes(topic.size_bytes),
+      title: topic.size_bytes === null ? undefined : `${formatInteger(topic.size_bytes)} bytes`,
+      note: "leaders' copies",
+    },
     {
       label: "Kept for",
+      title: Number.isNaN(retention) ? undefined : `retention.ms ${retention}`,
       value: Number.isNaN(retention) ? "–" : retention < 0 ? "for ever" : formatDurationMs(retention),
       note:
         held?.age_seconds !== null && held?.age_seconds !== undefined

@@ -63,7 +63,7 @@ export function SettingRow({ entry, edit, problem, canEdit, onEdit, onDrop }: Se
         {doc && <div className="ps-setting-doc">{doc}</div>}
         {setting && <div className="ps-setting-doc">Allowed: {allowedWords(name, setting)}.</div>}
       </td>
-      <td style={{ minWidth: 170 }}>
+      <td style={{ minWidth: 130 }}>
         {setting && typeof edit === "string" ? (
           <SettingInput
             name={name}

@@ -777,6 +777,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/offset-samples/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The record that a group would read first at an offset */
+        get: operations["offset_sample"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/overlaps": {
         parameters: {
             query?: never;
@@ -840,6 +857,25 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/schema-registry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where the schemas of a cluster's messages are */
+        get: operations["schema_registry_get"];
+        /** Say where they are; it is asked as messages are read */
+        put: operations["schema_registry_set"];
+        post?: never;
+        /** Forget it: such messages are shown as bytes */
+        delete: operations["schema_registry_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1860,6 +1896,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/exports/groups/{cluster_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All groups that match as a CSV; at most 100,000, as X-Penstock-Export-Complete says */
+        get: operations["console_export_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/exports/topics/{cluster_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All topics that match as a CSV; at most 100,000, as X-Penstock-Export-Complete says */
+        get: operations["console_export_topics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/favourites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What one has marked, oldest first */
+        get: operations["console_favourites"];
+        put?: never;
+        /** Mark a topic or group, or take the mark away */
+        post: operations["console_favourite_set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/invitation": {
         parameters: {
             query?: never;
@@ -1971,6 +2059,23 @@ export interface paths {
         };
         /** One broker */
         get: operations["console_page_broker"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/pages/clients/{cluster_id}/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who uses a topic */
+        get: operations["console_page_clients"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2913,6 +3018,8 @@ export interface components {
             id: number;
             is_controller: boolean | null;
             leaders: number | null;
+            /** @description Whether the reader may restart it and have leaders elected. */
+            may_change: boolean;
             message: string;
             observed_state: string;
             pid: number | null;
@@ -3153,6 +3260,7 @@ export interface components {
             /** @description librdkafka's keys, one a line. */
             properties: string;
             python: string;
+            snippets: components["schemas"]["Snippet"][];
             values: {
                 [key: string]: string;
             };
@@ -3682,6 +3790,13 @@ export interface components {
             settings: components["schemas"]["ConfigEntryListPart"];
             trouble: components["schemas"]["BrokerPlacementPart"];
         };
+        ConsoleClientsPage: {
+            parts: components["schemas"]["ConsoleClientsParts"];
+        };
+        ConsoleClientsParts: {
+            readers: components["schemas"]["TopicReadersPart"];
+            rules: components["schemas"]["AclListPart"];
+        };
         ConsoleClusterPage: {
             parts: components["schemas"]["ConsoleClusterParts"];
         };
@@ -4062,6 +4177,20 @@ export interface components {
             unknown: components["schemas"]["Gap"][];
             /** @description null: not known */
             value: number | null;
+        };
+        Favourite: {
+            cluster_id: string;
+            kind: components["schemas"]["AlertResourceEnum"];
+            name: string;
+        };
+        FavouriteChoiceRequest: {
+            cluster_id: string;
+            is_favourite: boolean;
+            kind: components["schemas"]["AlertResourceEnum"];
+            name: string;
+        };
+        FavouriteList: {
+            data: components["schemas"]["Favourite"][];
         };
         /** @enum {string} */
         FormatEnum: "string" | "json" | "hex";
@@ -4754,6 +4883,8 @@ export interface components {
         };
         /** @enum {string} */
         LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "NOT_COMMITTING" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
+        /** @enum {string} */
+        LanguageEnum: "python" | "java" | "node" | "go" | "librdkafka" | "kcat" | "spark";
         LeadersElectDiff: {
             /** @description At most 100 that keep their leader: whom they prefer is not in sync. */
             blocked: components["schemas"]["Elected"][];
@@ -5065,7 +5196,7 @@ export interface components {
         MoveProgressStateEnum: "waiting" | "moving" | "arrived" | "elsewhere" | "gone" | "unknown";
         NewHeaderRequest: {
             name: string;
-            value: components["schemas"]["NewPartRequest"] | null;
+            value: components["schemas"]["NewPartRequest"];
         };
         NewMessageRequest: {
             headers?: components["schemas"]["NewHeaderRequest"][];
@@ -5220,6 +5351,13 @@ export interface components {
              * @enum {string}
              */
             kind: "offset.restore";
+        };
+        OffsetSample: {
+            offset: number;
+            partition: number;
+            /** @description null: nothing is there yet, the log ends here */
+            record: components["schemas"]["SampledRecord"] | null;
+            topic: string;
         };
         OpenInvitation: {
             /** Format: date-time */
@@ -6249,8 +6387,46 @@ export interface components {
             parts: components["schemas"]["RunbookPart"][];
             title: string;
         };
+        SampleHeader: {
+            name: string;
+            value: components["schemas"]["ShownBytes"] | null;
+        };
+        SampledRecord: {
+            headers: components["schemas"]["SampleHeader"][];
+            headers_left_out: number;
+            key: components["schemas"]["ShownBytes"] | null;
+            /** @description May be later than the one that was asked for. */
+            offset: number;
+            /** Format: date-time */
+            timestamp: string | null;
+            value: components["schemas"]["ShownBytes"] | null;
+        };
         /** @enum {string} */
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
+        SchemaRegistry: {
+            ca_pem: string;
+            /** Format: date-time */
+            changed_at: string | null;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            has_password: boolean;
+            /** @description Empty: the cluster has no registry. */
+            url: string;
+            username: string;
+        };
+        SchemaRegistryInputRequest: {
+            /**
+             * @description Authorities trusted besides.
+             * @default
+             */
+            ca_pem?: string;
+            /** @description Shown nowhere. Left out, the one of before stays, at the same URL. */
+            password?: string;
+            /** @description http or https; a path is kept. */
+            url: string;
+            /** @default  */
+            username?: string;
+        };
         /** @enum {string} */
         ScopeEnum: "read" | "write" | "limited";
         Search: {
@@ -6313,6 +6489,8 @@ export interface components {
             tenant: components["schemas"]["Tenant"] | null;
             tenants: components["schemas"]["Tenant"][];
             user: components["schemas"]["SessionUser"] | null;
+            /** @description Of the clusters; each request is asked anew. */
+            writes: components["schemas"]["Write"][];
         };
         SessionUser: {
             email: string;
@@ -6321,6 +6499,13 @@ export interface components {
         };
         /** @enum {string} */
         SeverityE75Enum: "page" | "ticket" | "none";
+        ShownBytes: {
+            hex: string | null;
+            /** @description Only the beginning is shown. */
+            is_cut: boolean;
+            size_bytes: number;
+            text: string | null;
+        };
         SignIn: {
             /** @description One may sign in by a password. */
             passwords: boolean;
@@ -6339,6 +6524,8 @@ export interface components {
             tenant: components["schemas"]["Tenant"] | null;
             tenants: components["schemas"]["Tenant"][];
             user: components["schemas"]["SessionUser"] | null;
+            /** @description Of the clusters; each request is asked anew. */
+            writes: components["schemas"]["Write"][];
         };
         Silence: {
             cluster_id: string | null;
@@ -6423,6 +6610,18 @@ export interface components {
         };
         /** @enum {string} */
         SilentProducersRowVerdictEnum: "producing" | "silent" | "unknown";
+        Snippet: {
+            /** @description What to call it. */
+            file: string;
+            /** @description Brings the client. */
+            install: string;
+            language: components["schemas"]["LanguageEnum"];
+            /** @description Runs it, with the password in the environment. */
+            run: string;
+            /** @description Sends one record; it never holds a password. */
+            text: string;
+            title: string;
+        };
         /** @enum {string} */
         Source5f3Enum: "spark" | "collector";
         Sparkline: {
@@ -6943,6 +7142,40 @@ export interface components {
             /** @description Compared letter by letter; a prefix ends with a separator (. - _ / :). */
             name: string;
         };
+        TopicReader: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
+            /** @description Partitions with a commit. */
+            committed: number;
+            group: string;
+            /** @description Records, on this topic; null: not known, or no commit. */
+            lag: number | null;
+            members: number;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
+            state: string;
+            /** @description Assigned partitions without one. */
+            uncommitted: number;
+        };
+        TopicReaders: {
+            /** @description Whether every group was looked at. */
+            complete: boolean;
+            groups: components["schemas"]["TopicReader"][];
+        };
+        TopicReadersPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["TopicReaders"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         TopicRetention: {
             /** Format: double */
             age_seconds: number | null;
@@ -7432,6 +7665,11 @@ export interface components {
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
+        Write: {
+            clusters: components["schemas"]["Pattern"];
+            names: components["schemas"]["Pattern"];
+            over: components["schemas"]["OverEnum"];
+        };
         WrittenMessage: {
             offset: number;
             partition: number;
@@ -11937,6 +12175,100 @@ export interface operations {
             };
         };
     };
+    offset_sample: {
+        parameters: {
+            query?: {
+                /** @description By default 0. */
+                offset?: number;
+                /** @description By default 0. */
+                partition?: number;
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffsetSample"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     password_overlap_list: {
         parameters: {
             query?: never;
@@ -12165,6 +12497,290 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    schema_registry_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaRegistry"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    schema_registry_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchemaRegistryInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaRegistry"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    schema_registry_remove: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20396,6 +21012,319 @@ export interface operations {
             };
         };
     };
+    console_export_groups: {
+        parameters: {
+            query?: {
+                /** @description What the person has marked before all others, or alone. */
+                favourites?: "first" | "only";
+                lagging?: boolean;
+                /** @description A part of the name, in any case. */
+                q?: string;
+                /** @description -verdict by default; with a minus the largest first. What is unknown comes last either way. */
+                sort?: "-coordinator" | "-group" | "-lag" | "-members" | "-seconds" | "-state" | "-verdict" | "coordinator" | "group" | "lag" | "members" | "seconds" | "state" | "verdict";
+                trouble?: boolean;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rows after their names. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_export_topics: {
+        parameters: {
+            query?: {
+                /** @description What the person has marked before all others, or alone. */
+                favourites?: "first" | "only";
+                internal?: boolean;
+                /** @description A part of the name, in any case. */
+                q?: string;
+                /** @description name by default; with a minus the largest first. What is unknown comes last either way. */
+                sort?: "-health" | "-name" | "-partitions" | "-records" | "-replication_factor" | "-retention" | "-size" | "health" | "name" | "partitions" | "records" | "replication_factor" | "retention" | "size";
+                trouble?: boolean;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rows after their names. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_favourites: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FavouriteList"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_favourite_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FavouriteChoiceRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FavouriteList"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     console_invitation: {
         parameters: {
             query?: never;
@@ -20978,6 +21907,65 @@ export interface operations {
             };
         };
     };
+    console_page_clients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleClientsPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     console_page_cluster: {
         parameters: {
             query?: never;
@@ -21098,6 +22086,8 @@ export interface operations {
     console_page_groups: {
         parameters: {
             query?: {
+                /** @description What the person has marked before all others, or alone. */
+                favourites?: "first" | "only";
                 lagging?: boolean;
                 /** @description From 1; one that is too far is the last. */
                 page?: number;
@@ -21522,6 +22512,8 @@ export interface operations {
     console_page_topics: {
         parameters: {
             query?: {
+                /** @description What the person has marked before all others, or alone. */
+                favourites?: "first" | "only";
                 internal?: boolean;
                 /** @description From 1; one that is too far is the last. */
                 page?: number;

@@ -1,7 +1,8 @@
-import { Switch } from "@mantine/core";
+import { Checkbox, Switch } from "@mantine/core";
 import { IconPlus, IconStack2 } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
+import { useState } from "react";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
 import { Breakable } from "@/components/breakable";
@@ -23,6 +24,8 @@ import { exportList } from "@/lib/exports";
 import { isRefusal } from "@/lib/problem";
 import { useMayWrite } from "@/lib/permissions";
 import type { TopicRow } from "@/lib/types";
+import { type BulkAction, BulkBar, BulkDialog } from "./bulk";
+import { BULK_MAX } from "./bulk-run";
 
 const route = getRouteApi("/app/clusters/$clusterId/topics");
 
@@ -53,11 +56,12 @@ export function TopicHealth({
 }
 
 const column = createColumnHelper<TopicRow>();
-const columns = (clusterId: string, largest: number) => [
+const columns = (clusterId: string, largest: number, choice: Choice | null) => [
   column.accessor("name", {
     header: "Topic",
     cell: ({ row }) => (
       <>
+        {choice && <Chooser topic={row.original} {...choice} />}
         <Star about={{ kind: "topic", cluster_id: clusterId, name: row.original.name }} />
         <Link
           to="/clusters/$clusterId/topics/$topic"
@@ -115,6 +119,29 @@ const columns = (clusterId: string, largest: number) => [
 /** The server's orders, which are those columns. */
 const SORTS = ["name", "health", "partitions", "replication_factor", "records", "size", "retention"] as const;
 
+interface Choice {
+  chosen: string[];
+  onChoose: (names: string[]) => void;
+}
+
+/** Internal topics are the cluster's own. */
+function Chooser({ topic, chosen, onChoose }: Choice & { topic: TopicRow }) {
+  const isChosen = chosen.includes(topic.name);
+  return (
+    <Checkbox
+      size="xs"
+      mr={6}
+      display="inline-block"
+      aria-label={`Choose ${topic.name}`}
+      checked={isChosen}
+      disabled={topic.internal || (!isChosen && chosen.length >= BULK_MAX)}
+      onChange={(event) =>
+        onChoose(event.currentTarget.checked ? [...chosen, topic.name] : chosen.filter((name) => name !== topic.name))
+      }
+    />
+  );
+}
+
 function Kept({ topic, ms }: { topic: TopicRow; ms: number | null }) {
   const compacted = topic.cleanup_policy?.includes("compact");
   if (compacted && !topic.cleanup_policy?.includes("delete")) return <span className="ps-muted">compacted</span>;
@@ -128,6 +155,8 @@ export function TopicsPage() {
   const navigate = route.useNavigate();
   const may = useMayWrite();
   const favourites = useFavourites();
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [acting, setActing] = useState<{ action: BulkAction; names: string[] } | null>(null);
   const ask = {
     q: search.q,
     sort: sortOf(search.sort, SORTS),
@@ -201,12 +230,21 @@ export function TopicsPage() {
             }}
           />
         </div>
+        <BulkBar
+          chosen={chosen}
+          onClear={() => setChosen([])}
+          onAct={(action) => setActing({ action, names: chosen })}
+        />
         <PartView query={query} name="topics" rows={8}>
           {(rows) => (
             <DataTable
               rows={rows}
               paged={counts ?? undefined}
-              columns={columns(clusterId, counts?.largest_bytes ?? 0)}
+              columns={columns(
+                clusterId,
+                counts?.largest_bytes ?? 0,
+                session?.can_write ? { chosen, onChoose: setChosen } : null,
+              )}
               rowId={(row) => row.name}
               label="Topics"
               defaultSort="name"
@@ -226,6 +264,17 @@ export function TopicsPage() {
           )}
         </PartView>
       </Card>
+      {acting && (
+        <BulkDialog
+          clusterId={clusterId}
+          action={acting.action}
+          names={acting.names}
+          onClose={() => {
+            setActing(null);
+            setChosen([]);
+          }}
+        />
+      )}
     </>
   );
 }

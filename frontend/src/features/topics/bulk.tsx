@@ -1,0 +1,219 @@
+import { Button, Checkbox, Group, Modal, NumberInput, Stack, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { BlastRadius } from "@/components/blast-radius";
+import { Notice } from "@/components/notice";
+import { Warnings } from "@/components/plan-review";
+import { OperationStatus } from "@/components/status";
+import { plural } from "@/lib/format";
+import { TERMINAL } from "@/lib/operations";
+import type { PlanRequest } from "@/lib/types";
+import { BULK_MAX, type BulkRow, planAll, runAll } from "./bulk-run";
+
+const HOUR_MS = 3_600_000;
+export type BulkAction = "delete" | "retention";
+
+interface BulkBarProps {
+  chosen: string[];
+  onClear: () => void;
+  onAct: (action: BulkAction) => void;
+}
+
+/** What can be done with the topics that are chosen. */
+export function BulkBar({ chosen, onClear, onAct }: BulkBarProps) {
+  if (chosen.length === 0) return null;
+  return (
+    <Group gap="sm" px={14} py={8} role="group" aria-label="Chosen topics">
+      <span role="status">
+        {plural(chosen.length, "topic")} chosen{chosen.length >= BULK_MAX && `, which is the most`}
+      </span>
+      <Button size="xs" variant="default" onClick={() => onAct("retention")}>
+        Change retention
+      </Button>
+      <Button size="xs" color="red" variant="light" onClick={() => onAct("delete")}>
+        Delete
+      </Button>
+      <Button size="xs" variant="subtle" onClick={onClear}>
+        Choose none
+      </Button>
+    </Group>
+  );
+}
+
+interface BulkDialogProps {
+  clusterId: string;
+  action: BulkAction;
+  names: string[];
+  onClose: () => void;
+}
+
+/** Asks for what is missing, shows what each plan puts at risk, then what came of each. */
+export function BulkDialog({ clusterId, action, names, onClose }: BulkDialogProps) {
+  const [hours, setHours] = useState<number | string>(24);
+  const [forever, setForever] = useState(false);
+  const [retentionMs, setRetentionMs] = useState<string | null>(null);
+  const isReady = action === "delete" || retentionMs !== null;
+  const request = (name: string): PlanRequest =>
+    action === "delete"
+      ? { kind: "topic.delete", cluster_id: clusterId, inputs: { name } }
+      : { kind: "topic.update", cluster_id: clusterId, inputs: { name, configs: { "retention.ms": retentionMs } } };
+  const title =
+    action === "delete"
+      ? `Delete ${plural(names.length, "topic")}`
+      : `Change retention of ${plural(names.length, "topic")}`;
+  return (
+    <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
+      {isReady ? (
+        <Review action={action} names={names} request={request} onClose={onClose} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (forever) setRetentionMs("-1");
+            else if (Number(hours) > 0) setRetentionMs(String(Math.round(Number(hours) * HOUR_MS)));
+          }}
+        >
+          <Stack gap="md">
+            <NumberInput
+              label="Keep records for (hours)"
+              min={0.01}
+              value={hours}
+              onChange={setHours}
+              disabled={forever}
+              data-autofocus
+            />
+            <Checkbox
+              label="For ever"
+              checked={forever}
+              onChange={(event) => setForever(event.currentTarget.checked)}
+            />
+            <Group justify="flex-end">
+              <Button type="submit">Review plans</Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+interface ReviewProps {
+  action: BulkAction;
+  names: string[];
+  request: (name: string) => PlanRequest;
+  onClose: () => void;
+}
+
+function Review({ action, names, request, onClose }: ReviewProps) {
+  const client = useQueryClient();
+  const [rows, setRows] = useState<Map<string, BulkRow>>(new Map());
+  const [stage, setStage] = useState<"planning" | "review" | "running" | "done">("planning");
+  const [typed, setTyped] = useState("");
+  const abort = useRef(new AbortController());
+  const ask = useRef(request);
+  const put = (row: BulkRow) => setRows((old) => new Map(old).set(row.name, row));
+  useEffect(() => {
+    let isCurrent = true;
+    void planAll(names, ask.current, (row) => isCurrent && put(row)).then(() => isCurrent && setStage("review"));
+    return () => {
+      isCurrent = false;
+    };
+  }, [names]);
+  useEffect(() => {
+    abort.current = new AbortController();
+    return () => abort.current.abort();
+  }, []);
+  const planned = [...rows.values()].filter(({ plan }) => plan !== undefined);
+  const phrase = `${action === "delete" ? "delete" : "change"} ${planned.length}`;
+  const begin = async () => {
+    setStage("running");
+    await runAll(planned, abort.current.signal, put);
+    setStage("done");
+    void client.invalidateQueries({ queryKey: ["page"] });
+  };
+  const failed = [...rows.values()].filter(
+    ({ problem, operation }) =>
+      problem ?? (operation && TERMINAL.has(operation.state) && operation.state !== "succeeded"),
+  ).length;
+  return (
+    <form
+      aria-label="Plans"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (stage === "review" && planned.length > 0 && typed === phrase) void begin();
+      }}
+    >
+      <Stack gap="md">
+        {stage === "planning" && (
+          <span role="status">
+            Planned {rows.size} of {names.length}. Nothing has been changed yet.
+          </span>
+        )}
+        {stage === "done" && (
+          <Notice tone={failed > 0 ? "bad" : "ok"}>
+            {failed > 0
+              ? `${plural(names.length - failed, "topic")} done, ${plural(failed, "topic")} not: each says why.`
+              : `All ${plural(names.length, "topic")} done and verified.`}
+          </Notice>
+        )}
+        <ul style={{ listStyle: "none", padding: 0, margin: 0 }} aria-label="Topics">
+          {names.map((name) => (
+            <li key={name} className="ps-card" style={{ padding: 10, marginBottom: 8, overflowWrap: "anywhere" }}>
+              <TopicOutcome name={name} row={rows.get(name)} isReviewed={stage === "review"} />
+            </li>
+          ))}
+        </ul>
+        {stage === "review" && planned.length > 0 && (
+          <TextInput
+            label={`Type "${phrase}" to confirm`}
+            description="Each topic has an operation of its own: one that fails leaves the others as they are."
+            value={typed}
+            autoComplete="off"
+            onChange={(event) => setTyped(event.currentTarget.value)}
+          />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {stage === "running" ? "Leave it to the operations" : "Close"}
+          </Button>
+          {stage !== "done" && (
+            <Button
+              type="submit"
+              color={action === "delete" ? "red" : undefined}
+              loading={stage === "running" || stage === "planning"}
+              disabled={planned.length === 0 || typed !== phrase}
+            >
+              {action === "delete" ? "Delete" : "Change"} {planned.length}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function TopicOutcome({ name, row, isReviewed }: { name: string; row: BulkRow | undefined; isReviewed: boolean }) {
+  return (
+    <Stack gap={6}>
+      <Group gap={8} justify="space-between">
+        <span className="ps-mono">{name}</span>
+        {row?.operation && (
+          <Link to="/operations/$operationId" params={{ operationId: row.operation.id }} className="ps-link">
+            <OperationStatus state={row.operation.state} />
+          </Link>
+        )}
+        {!row && <span className="ps-muted">waiting</span>}
+      </Group>
+      {row?.problem && <Notice tone="bad">{row.problem}</Notice>}
+      {row?.operation?.error && <Notice tone="bad">{row.operation.error.detail}</Notice>}
+      {row?.plan && isReviewed && (
+        <>
+          <div>{row.plan.impact.summary}</div>
+          <Warnings warnings={row.plan.impact.warnings} />
+          <BlastRadius extents={row.plan.impact.blast_radius} />
+        </>
+      )}
+    </Stack>
+  );
+}

@@ -278,7 +278,6 @@ SPECTACULAR_SETTINGS = {
         "TimelineKindEnum": "controlplane.timeline.rules.KIND_CHOICES",
         "TimelineToneEnum": "controlplane.timeline.rules.TONES",
         "MatchEnum": "controlplane.tenants.serializers.MATCHES",
-        "GroupSeverityEnum": "controlplane.groups.serializers.SEVERITY_CHOICES",
         "LagPointStatusEnum": "controlplane.groups.serializers.STATUS_CHOICES",
         "GroupExpiryStatusEnum": "controlplane.groups.serializers.RISK_CHOICES",
         "LiveTopicEnum": "console.event_shapes.TOPIC_CHOICES",

@@ -1,23 +1,29 @@
 """The records of the fake cluster: a part of `FakeGateway`, and its reader."""
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.fake_state import FakePartition, FakeTopic
 from controlplane.gateway.record_port import Fetched, NewRecord, Record, Span, Written
-
-if TYPE_CHECKING:
-    from controlplane.gateway.fake import FakeGateway
-    from controlplane.gateway.fake_state import FakePartition
 
 POLL_RECORDS_MAX = 500
 WRITTEN_AT_MS = 1_700_000_000_000
 
 
+class FakeCluster(Protocol):
+    """What of `FakeGateway` is needed here."""
+
+    topics: dict[str, FakeTopic]
+    silent: set[int]
+
+    def note_call(self, method: str) -> None: ...
+
+
 class FakeRecordReader:
     """Answers from `FakePartition.records`; `silent` partitions bring nothing, as dead ones do."""
 
-    def __init__(self, gateway: "FakeGateway", topic: str, partitions: Collection[int]) -> None:
+    def __init__(self, gateway: FakeCluster, topic: str, partitions: Collection[int]) -> None:
         self._gateway, self._topic = gateway, topic
         self._partitions = frozenset(partitions)
         self.is_closed = False
@@ -46,7 +52,7 @@ class FakeRecordReader:
         self.is_closed = True
 
 
-def append(part: "FakePartition", number: int, record: NewRecord, at_ms: int) -> Written:
+def append(part: FakePartition, number: int, record: NewRecord, at_ms: int) -> Written:
     """At the end of the fake's partition."""
     offset = part.log_end
     part.records.append(
@@ -69,7 +75,7 @@ class FakeRecordsMixin:
     """What `FakeGateway` offers beside the admin port."""
 
     def record_reader(self, topic: str, partitions: Collection[int]) -> FakeRecordReader:
-        gateway: FakeGateway = self  # type: ignore[assignment] # it is mixed into that alone
+        gateway: FakeCluster = self  # type: ignore[assignment] # mixed into FakeGateway alone
         gateway.note_call("record_reader")
         return FakeRecordReader(gateway, topic, partitions)
 
@@ -78,7 +84,7 @@ class FakeRecordsMixin:
     ) -> Written:
         """Raises GatewayError, as brokers do."""
         del timeout_s
-        gateway: FakeGateway = self  # type: ignore[assignment] # it is mixed into that alone
+        gateway: FakeCluster = self  # type: ignore[assignment] # mixed into FakeGateway alone
         gateway.note_call("write_record")
         if topic not in gateway.topics:
             raise GatewayError("UNKNOWN_TOPIC_OR_PARTITION", topic)

@@ -187,9 +187,6 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "put /clusters/{cluster_id}/schema-registry": {
         "url": "https://schemas.example.org/base",
-        "username": "reader",
-        "password": "secret",
-        "ca_pem": "",
     },
     "post /clusters/{cluster_id}/topics/{name}/messages": {
         "partition": 0,

@@ -93,8 +93,6 @@ MAY_BE_EMPTY = {
     "description",
     "email",
     "path",
-    "ca_pem",
-    "password",
 }
 
 

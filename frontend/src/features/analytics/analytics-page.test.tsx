@@ -158,7 +158,7 @@ describe("lag and retention", () => {
   });
 
   it("lets a viewer start no run", async () => {
-    await open({}, { "GET /console/api/session": session({ can_write: false }) });
+    await open({}, { "GET /console/api/session": session({ can_write: false, can_write_tenant: false }) });
     await rowsOf("Analytics runs");
     expect(screen.queryByRole("button", { name: "Run now" })).toBeNull();
   });

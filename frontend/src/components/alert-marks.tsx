@@ -40,7 +40,7 @@ export function AlertState({ alert }: { alert: Marked }) {
       {open && !alert.unknown && alert.clearing && (
         <Tag hint="It holds no more, but not yet for long enough to be resolved.">clearing</Tag>
       )}
-      {open && alert.silenced_by && <Tag hint="Nobody is told of it while the silence lasts.">silenced</Tag>}
+      {open && alert.silenced_by && <Tag hint="No notifications are sent while the silence lasts.">silenced</Tag>}
     </span>
   );
 }

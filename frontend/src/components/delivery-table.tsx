@@ -101,7 +101,7 @@ const columns = (ofAlert: boolean, canWrite: boolean) => [
     ),
   }),
   column.accessor("summary", {
-    header: "What is told",
+    header: "Notification",
     meta: { hideBelow: "sm" },
     cell: ({ row: { original: row } }) => {
       const said = stateWord(row.event_state).toLowerCase();
@@ -123,7 +123,7 @@ const columns = (ofAlert: boolean, canWrite: boolean) => [
   }),
   column.display({
     id: "outcome",
-    header: "What came of it",
+    header: "Result",
     meta: { hideBelow: "sm" },
     cell: ({ row }) => <Outcome row={row.original} />,
   }),

@@ -15,7 +15,7 @@ export function AlertDeliveries({ alertId }: { alertId: string }) {
             deliveries={rows}
             ofAlert
             empty={
-              <Empty title="Nobody was told">
+              <Empty title="No notifications were sent">
                 No destination wants alerts like this one, or it was silenced from its beginning.
               </Empty>
             }

@@ -48,7 +48,7 @@ export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
               <td style={{ overflowWrap: "anywhere" }}>{row.why}</td>
               <td className="ps-hide-sm">{row.by ? <span className="ps-mono">{row.by}</span> : "the rule"}</td>
               <td className="ps-hide-sm">
-                {row.silenced_by ? "silenced" : row.event_id ? "told" : <span className="ps-muted">not told</span>}
+                {row.silenced_by ? "silenced" : row.event_id ? "sent" : <span className="ps-muted">not sent</span>}
               </td>
             </tr>
           ))}

@@ -31,8 +31,8 @@ describe("an alert", () => {
     await open();
     const rows = await rowsOf("History");
     expect(rows.map((row) => [row[1], row[3], row[4], row[5]])).toEqual([
-      ["pending→firing", "it has held for 30 s", "the rule", "told"],
-      ["none→pending", "it began to hold", "the rule", "not told"],
+      ["pending→firing", "it has held for 30 s", "the rule", "sent"],
+      ["none→pending", "it began to hold", "the rule", "not sent"],
     ]);
   });
 

@@ -38,7 +38,7 @@ function figures(alert: AlertDetail): Stat[] {
           fired <RelTime at={alert.fired_at} />
         </>
       ) : (
-        "not told yet"
+        "no notification yet"
       ),
     },
     {
@@ -52,8 +52,8 @@ function figures(alert: AlertDetail): Stat[] {
       note: "since it began",
     },
     {
-      label: alert.state === "resolved" ? "Resolved" : "Who is at it",
-      value: alert.state === "resolved" ? <RelTime at={alert.resolved_at} /> : (alert.acknowledged_by ?? "nobody yet"),
+      label: alert.state === "resolved" ? "Resolved" : "Acknowledged by",
+      value: alert.state === "resolved" ? <RelTime at={alert.resolved_at} /> : (alert.acknowledged_by ?? "nobody"),
       note:
         alert.state === "acknowledged" ? (
           <>
@@ -234,7 +234,7 @@ function Affected({ alert }: { alert: AlertDetail }) {
       {alert.consequences.length > 0 && (
         <>
           <div className="ps-caption" style={{ marginTop: 10 }}>
-            Explained by it, and told by no alert of their own
+            Explained by it, and without an alert of their own
           </div>
           <dl className="ps-kv">
             {alert.consequences.map((row) => (
@@ -276,7 +276,7 @@ function AcknowledgeForm({ alert, onClose }: { alert: AlertDetail; onClose: () =
       </p>
       <Textarea
         label="Note"
-        description="Optional; shown with the alert and told to its destinations."
+        description="Optional; shown with the alert and sent to its destinations."
         maxLength={500}
         autosize
         minRows={2}

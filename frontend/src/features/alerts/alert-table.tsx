@@ -53,7 +53,7 @@ const columns = [
   }),
   column.accessor((alert) => alert.acknowledged_by ?? "", {
     id: "by",
-    header: "Who is at it",
+    header: "Acknowledged by",
     meta: { hideBelow: "md" },
     cell: ({ row: { original: alert } }) =>
       alert.state === "acknowledged" && alert.acknowledged_by ? (

@@ -56,7 +56,9 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
       });
     },
     (made) =>
-      made.planned ? "The maintenance window is planned." : "Silenced. What still fires at its end is told then.",
+      made.planned
+        ? "The maintenance window is planned."
+        : "Silenced. Alerts that still fire at its end are sent then.",
   );
   return (
     <FormModal
@@ -142,7 +144,7 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
       </Group>
       <Textarea
         label="Reason"
-        placeholder="Why nobody has to be told"
+        placeholder="Why no notifications are needed"
         autosize
         minRows={2}
         maxLength={300}
@@ -208,7 +210,7 @@ export function EndSilence({ silence, onClose }: { silence: Silence; onClose: ()
         blanks: { silence_id: silence.id },
         ifMatch: silence.etag,
       }),
-    () => "The silence is over: what still fires is told now.",
+    () => "The silence has ended. Alerts that still fire are sent now.",
   );
   return (
     <FormModal
@@ -221,7 +223,9 @@ export function EndSilence({ silence, onClose }: { silence: Silence; onClose: ()
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>What it has kept quiet and still fires is told to its destinations. It stays listed.</p>
+      <p style={{ margin: 0 }}>
+        Alerts that it silenced and that still fire are sent to their destinations. It stays listed.
+      </p>
     </FormModal>
   );
 }

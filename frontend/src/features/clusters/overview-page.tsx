@@ -77,7 +77,7 @@ function Hosts({ hosts }: { hosts: Host[] }) {
           <tr key={host.host_id}>
             <td className="ps-mono">{host.host_id}</td>
             <td>{host.rack}</td>
-            <td>{host.alive ? <Status tone="ok" label="Connected" /> : <Status tone="bad" label="Away" />}</td>
+            <td>{host.alive ? <Status tone="ok" label="Connected" /> : <Status tone="bad" label="Not connected" />}</td>
           </tr>
         ))}
       </tbody>
@@ -131,7 +131,7 @@ export function OverviewPage() {
               {
                 label: "Operations running",
                 value: running,
-                note: running ? "live below" : "nothing in motion",
+                note: running ? "live below" : "none running",
                 tone: running ? "run" : undefined,
               },
               {

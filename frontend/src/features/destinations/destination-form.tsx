@@ -183,10 +183,10 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
   return (
     <>
       <Select
-        label="Is told from"
+        label="Minimum severity"
         allowDeselect={false}
         data={[
-          { value: "info", label: "Info: of everything" },
+          { value: "info", label: "Info: everything" },
           { value: "warning", label: "Warning" },
           { value: "critical", label: "Critical only" },
         ]}

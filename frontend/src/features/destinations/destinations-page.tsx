@@ -18,7 +18,7 @@ export function DestinationsPage() {
   const navigate = route.useNavigate();
   return (
     <>
-      <PageHeader title="Destinations" sub="Who is told of alerts, each at least once, and what came of it." />
+      <PageHeader title="Destinations" sub="Where alerts are sent, each at least once, and the result." />
       <Tabs
         value={search.tab ?? "destinations"}
         keepMounted={false}

@@ -83,7 +83,7 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
       cell: ({ getValue }) => <span className="ps-mono ps-muted">{getValue()}</span>,
     }),
     column.accessor("min_severity", {
-      header: "Is told from",
+      header: "Minimum severity",
       meta: { hideBelow: "sm" },
       cell: ({ row: { original: row } }) => (
         <>
@@ -154,7 +154,7 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
               label="Destinations"
               defaultSort="name"
               empty={
-                <Empty icon={<IconSend size={20} />} title="Nobody is told yet">
+                <Empty icon={<IconSend size={20} />} title="No destinations yet">
                   Alerts are shown here in the console. A destination also sends them: to a webhook, by mail, to Slack,
                   PagerDuty or Alertmanager.
                 </Empty>

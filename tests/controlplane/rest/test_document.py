@@ -16,6 +16,7 @@ from tests.controlplane.rest.surface import INPUTS, ON, document, operations, se
 from tests.controlplane.support import client_for
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+CSV = "text/csv"
 LINES_OF_JSON = "application/x-ndjson"
 JSON_TYPES = ("application/json", "application/problem+json")
 
@@ -139,6 +140,10 @@ def test_answers_are_what_the_document_says(owner, ids, row):
     if media_type == LINES_OF_JSON:
         assert media_type in content
         assert all(json.loads(line)["id"] for line in answer.content.splitlines())
+        return
+    if media_type.partition(";")[0] == CSV:
+        assert CSV in content
+        assert answer.content.startswith(b'"'), "a head with the names"
         return
     assert media_type in JSON_TYPES
     schema = json.loads(json.dumps(content[media_type]["schema"], default=str))

@@ -243,7 +243,7 @@ export function TopicsPage() {
               columns={columns(
                 clusterId,
                 counts?.largest_bytes ?? 0,
-                session?.can_write ? { chosen, onChoose: setChosen } : null,
+                may("topic", clusterId) ? { chosen, onChoose: setChosen } : null,
               )}
               rowId={(row) => row.name}
               label="Topics"

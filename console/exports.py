@@ -19,7 +19,7 @@ from console.list_query import ListQuery
 from console.pages.groups import GROUPS_QUERY
 from console.pages.topics import TOPICS_QUERY
 from controlplane.analytics.files import CONTENT_TYPES, CSV, as_csv
-from controlplane.analytics.selectors import judged_groups
+from controlplane.analytics.judged import judged_groups
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.openapi import documented
 from controlplane.common.problems import TooManyRequests

@@ -13,6 +13,7 @@ from redis.retry import Retry
 
 from controlplane.common.keyfiles import key_from_file
 from controlplane.common.limits import BODY_MAX_BYTES
+from controlplane.enum_names import ENUM_NAMES
 
 env = environ.Env()
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -251,37 +252,7 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": {
-        "OperationStateEnum": "controlplane.operations.states.STATE_CHOICES",
-        "StepStateEnum": "controlplane.operations.states.STEP_STATE_CHOICES",
-        "PlanStateEnum": "controlplane.operations.states.PLAN_STATE_CHOICES",
-        "HealthEnum": "controlplane.observed.models.HEALTH_CHOICES",
-        "RiskEnum": "controlplane.operations.risks.RISK_CHOICES",
-        "TenantStateEnum": "controlplane.tenants.models.TENANT_STATE_CHOICES",
-        "InvitationStateEnum": "controlplane.administration.serializers.INVITATION_STATE_CHOICES",
-        "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
-        "GrantRoleEnum": "controlplane.common.grants.GRANT_ROLES",
-        "MessageFormatEnum": "controlplane.messages.serializers.FORMATS",
-        "MessageKindEnum": "controlplane.messages.serializers.KINDS",
-        "DestinationKindEnum": "controlplane.notifications.models.KIND_CHOICES",
-        "DeliveryStateEnum": "controlplane.notifications.models.DELIVERY_STATE_CHOICES",
-        "AlertSeverityEnum": "controlplane.notifications.models.SEVERITY_CHOICES",
-        "AlertEventStateEnum": "controlplane.notifications.models.EVENT_STATE_CHOICES",
-        "PartStatusEnum": "console.serializers.PART_STATUS_CHOICES",
-        "AttentionStateEnum": "console.pages.attention.STATES",
-        "AlertRuleEnum": "controlplane.alerts.rules.RULE_CHOICES",
-        "AlertStateEnum": "controlplane.alerts.serializers.SHOWN_STATES",
-        "AlertReachEnum": "controlplane.alerts.serializers.REACH_CHOICES",
-        "SilenceStateEnum": "controlplane.alerts.serializers.SILENCE_STATES",
-        "AlertMatchEnum": "controlplane.alerts.models.MATCH_CHOICES",
-        "AlertResourceEnum": "controlplane.alerts.serializers.NAMED_RESOURCES",
-        "TimelineKindEnum": "controlplane.timeline.rules.KIND_CHOICES",
-        "TimelineToneEnum": "controlplane.timeline.rules.TONES",
-        "MatchEnum": "controlplane.tenants.serializers.MATCHES",
-        "LagPointStatusEnum": "controlplane.groups.serializers.STATUS_CHOICES",
-        "GroupExpiryStatusEnum": "controlplane.groups.serializers.RISK_CHOICES",
-        "LiveTopicEnum": "console.event_shapes.TOPIC_CHOICES",
-    },
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
 }
 
 # -- limits -------------------------------------------------------------------------------------

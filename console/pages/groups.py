@@ -8,6 +8,7 @@ from console.pages import analytics_parts
 from console.pages.shared import counts_of, observed
 from console.parts import Part
 from controlplane.analytics import selectors as analytics
+from controlplane.analytics.judged import judged_groups
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.groups.selectors import (
@@ -33,9 +34,7 @@ def groups(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dic
 
     @cache
     def page() -> Listed:
-        return groups_listed(
-            reader, wanted, lambda: analytics.judged_groups(tenant, scope, cluster_id)
-        )
+        return groups_listed(reader, wanted, lambda: judged_groups(tenant, scope, cluster_id))
 
     def rows(at: Section) -> list[dict[str, Any]]:
         return with_diagnosis(reader, [group_row(row, at) for row in page().rows])

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from controlplane.administration.views import OperatorView
 from controlplane.analytics import known, selectors, services
 from controlplane.analytics.conf import conf
+from controlplane.analytics.pace import pace_series
 from controlplane.analytics.serializers import (
     AnalyticsRunPageSerializer,
     AnalyticsRunSerializer,
@@ -91,7 +92,7 @@ class PaceView(_NamedView):
         asked = given.validated_data
         self.require_known(cluster_id, topic=asked.get("topic"), group=group)
         return Response(
-            selectors.pace_series(
+            pace_series(
                 self.tenant,
                 self.scope,
                 cluster_id,

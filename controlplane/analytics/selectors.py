@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
 from django.utils import timezone
@@ -42,13 +41,10 @@ from controlplane.clusters.selectors import seen_cluster
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
-from controlplane.groups.diagnosis import harm_of, worse_severity
-from controlplane.groups.selectors import Judged
 from controlplane.operations.states import RUNNING, SUCCEEDED
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.runs import Job
-from spark_analytics.contracts.statuses import Risk, Severity, Status
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 SPAN_DEFAULT_S = 3 * 3600
@@ -78,7 +74,7 @@ def lag_series(
     by the collector. The range is by sample time and
     defaults to the three hours before the newest row.
     """
-    sees = _sight(tenant, scope, cluster_id)
+    sees = sight_of(tenant, scope, cluster_id)
     rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
     newest = rows.order_by("-ts_ms").first()
     live = group_verdicts([cluster_id]) if latest else GroupVerdict.objects.none()
@@ -96,134 +92,11 @@ def lag_series(
     else:
         end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
         begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
-        found = _thinned(rows, begin_ms, end_ms)
+        found = thinned(rows, begin_ms, end_ms)
     seen = [row for row in found if sees(topic=row.topic, group=row.group)]
     as_of_ms = max((row.sampled_ms for row in seen), default=None)
     is_live = any(isinstance(row, GroupVerdict) for row in seen)
-    return _answer(newest, [lag_dict(row) for row in seen], as_of_ms, is_live=is_live)
-
-
-JUDGED_BY = ("group", "topic", "sampled_ms", "status", "lag_seconds", "lag_seconds_at_least")
-
-
-def judged_groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Judged]:
-    """How each group does on the worst of its topics that are seen: as `lag_series` has it latest.
-
-    It puts all groups of a cluster in order, so it reads few columns, and of gold only what no
-    newer verdict of the collector replaces: as a rule nothing.
-    """
-    sees = _sight(tenant, scope, cluster_id)
-    rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
-    newest_ms = rows.order_by("-ts_ms").values_list("ts_ms", flat=True).first()
-    verdicts = group_verdicts([cluster_id])
-    lags: list[Any] = []
-    expiries: list[Any] = []
-    if newest_ms is not None:
-        newer = verdicts.exclude(status="UNKNOWN").filter(sampled_ms__gt=OuterRef("sampled_ms"))
-        lags = _left_of(rows, newer, newest_ms, JUDGED_BY)
-        of_retention = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
-        newer = verdicts.exclude(risk="UNKNOWN").filter(sampled_ms__gt=OuterRef("ts_ms"))
-        expiries = _left_of(of_retention, newer, newest_ms, ("group", "topic", "status"))
-    live: list[Any] = list(verdicts.values_list(*JUDGED_BY, "risk", named=bool(lags or expiries)))
-    if not (lags or expiries):
-        return _worst_of(live, scope, sees)
-    risks = {
-        (row.group, row.topic): getattr(row, "risk", None) or row.status
-        for row in newest_expiries(expiries, live)
-    }
-    found = newest_lags(lags, live)
-    judged = ((*row[: len(JUDGED_BY)], risks.get((row.group, row.topic))) for row in found)
-    return _worst_of(judged, scope, sees)
-
-
-def _left_of(
-    gold: QuerySet[Any], newer: QuerySet[GroupVerdict], newest_ms: int, columns: tuple[str, ...]
-) -> list[Any]:
-    """Rows of gold that no newer verdict of the collector replaces: as a rule none."""
-    replaced = newer.filter(group=OuterRef("group"), topic=OuterRef("topic"))
-    left = gold.exclude(Exists(replaced)).values_list(*columns, "ts_ms", named=True)
-    return newest_of_each(left, newest_ms, ("group", "topic"))
-
-
-def _worst_of(rows: Iterable[Any], scope: Scope, sees: Callable[..., bool]) -> dict[str, Judged]:
-    """Rows of `JUDGED_BY` and the risk → by group the worst of its topics that are seen."""
-    worst: dict[str, Judged] = {}
-    for group, topic, _, status, known_s, least_s, risk in rows:
-        harm, is_trouble = _harm_of(status, risk)
-        there = worst.get(group)
-        if there is not None and there.harm is not None and there.harm >= harm:
-            continue
-        if scope.sees_all or sees(topic=topic, group=group):
-            worst[group] = Judged(harm, known_s if known_s is not None else least_s, is_trouble)
-    return worst
-
-
-@cache
-def _harm_of(status: str | None, risk: str | None) -> tuple[tuple[int, ...], bool]:
-    """How bad it is, and whether it is worth somebody's attention."""
-    of_group, of_retention = _known(Status, status), _known(Risk, risk)
-    severity = worse_severity(of_group, of_retention)
-    is_trouble = severity in {Severity.WARNING, Severity.DANGER}
-    return harm_of(of_group, of_retention), is_trouble
-
-
-Word = TypeVar("Word", Status, Risk)
-
-
-def _known(words: type[Word], said: str | None) -> Word:
-    """One that nobody said, or that a newer version says, is unknown to this one."""
-    try:
-        return words(said or "UNKNOWN")
-    except ValueError:
-        return words("UNKNOWN")
-
-
-def pace_series(
-    tenant: Tenant,
-    scope: Scope,
-    cluster_id: str,
-    group: str,
-    *,
-    topic: str | None = None,
-    from_ms: int | None = None,
-    to_ms: int | None = None,
-) -> dict[str, Any]:
-    """{as_of, stale_after, run_id, data}: what was produced and consumed on a group's topics, and
-    in what time the first unread record of that moment would have expired; ascending in time.
-
-    At most `POINTS_MAX` points a topic, of the range that `lag_series` takes.
-    """
-    sees = _sight(tenant, scope, cluster_id)
-    newest = GoldGroupLag.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
-    if newest is None:
-        return _answer(None, [])
-    end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
-    begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
-    wanted = {"cluster_id": cluster_id, "group": group} | (
-        {} if topic is None else {"topic": topic}
-    )
-    rows = _thinned(GoldGroupLag.objects.filter(**wanted), begin_ms, end_ms)
-    seen = [row for row in rows if sees(topic=row.topic, group=group)]
-    windows = sorted({row.ts_ms for row in seen})
-    expiries = GoldGroupExpiry.objects.filter(**wanted, ts_ms__in=windows)
-    expires_s = {
-        (of, ts_ms): seconds
-        for of, ts_ms, seconds in expiries.values_list(
-            "topic", "ts_ms", "oldest_unread_expires_in_s"
-        )
-    }
-    data = [
-        {
-            "ts": iso_ms(row.sampled_ms),
-            "topic": row.topic,
-            "lag_records": row.lag_records,
-            "produce_records_per_s": row.produce_records_per_s,
-            "consume_records_per_s": row.consume_records_per_s,
-            "oldest_unread_expires_in_s": expires_s.get((row.topic, row.ts_ms)),
-        }
-        for row in seen
-    ]
-    return _answer(newest, data)
+    return answer_of(newest, [lag_dict(row) for row in seen], as_of_ms, is_live=is_live)
 
 
 def retention_table(
@@ -241,7 +114,7 @@ def retention_table(
     A topic that no run knows yet, of which the collector has judged groups, is there with what it
     holds unknown: who is about to lose records learns it with the next sample.
     """
-    sees = _sight(tenant, scope, cluster_id)
+    sees = sight_of(tenant, scope, cluster_id)
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id)
     newest = rows.order_by("-ts_ms").first()
     expiries = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
@@ -271,9 +144,9 @@ def retention_table(
     seen = [held[name] for name in sorted(held) if sees(topic=name)]
     data = [retention_dict(row, groups.get(row.topic, [])) for row in seen]
     if newest is not None:
-        return _answer(newest, data)
+        return answer_of(newest, data)
     as_of_ms = max((row.sampled_ms for row in seen), default=None)
-    return _answer(None, data, as_of_ms, is_live=as_of_ms is not None)
+    return answer_of(None, data, as_of_ms, is_live=as_of_ms is not None)
 
 
 def _unknown_retention(verdict: GroupVerdict) -> GoldTopicRetention:
@@ -295,7 +168,7 @@ def expiry_of_group(
 
     The collector's verdict is enough, of a topic that no run has seen yet.
     """
-    sees = _sight(tenant, scope, cluster_id)
+    sees = sight_of(tenant, scope, cluster_id)
     wanted = {"group": group} if topic is None else {"group": group, "topic": topic}
     newest = GoldTopicRetention.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
     expiries = GoldGroupExpiry.objects.filter(cluster_id=cluster_id, **wanted)
@@ -319,18 +192,18 @@ def retention_series(
     to_ms: int | None = None,
 ) -> dict[str, Any]:
     """{as_of, stale_after, run_id, data}: a topic's bytes and age over time; no groups."""
-    sees = _sight(tenant, scope, cluster_id)
+    sees = sight_of(tenant, scope, cluster_id)
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id, topic=topic)
     newest = rows.order_by("-ts_ms").first()
     if newest is None:
-        return _answer(None, [])
+        return answer_of(None, [])
     end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
     begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
-    found = _thinned(rows, begin_ms, end_ms) if sees(topic=topic) else []
-    return _answer(newest, [retention_dict(row, []) for row in found])
+    found = thinned(rows, begin_ms, end_ms) if sees(topic=topic) else []
+    return answer_of(newest, [retention_dict(row, []) for row in found])
 
 
-def _sight(tenant: Tenant, scope: Scope, cluster_id: str) -> Callable[..., bool]:
+def sight_of(tenant: Tenant, scope: Scope, cluster_id: str) -> Callable[..., bool]:
     """Whether a row of the cluster that names a topic, a group or both may be shown."""
     name = seen_cluster(tenant, scope, cluster_id).name
 
@@ -524,7 +397,7 @@ def run_dict(row: AnalyticsRun) -> dict[str, Any]:
     }
 
 
-def _answer(
+def answer_of(
     newest: GoldGroupLag | GoldTopicRetention | None,
     data: list[dict[str, Any]],
     as_of_ms: int | None = None,
@@ -555,7 +428,7 @@ def newest_of_each(rows: QuerySet[Any], newest_ms: int, key: tuple[str, ...]) ->
     return [last[name] for name in sorted(last)]
 
 
-def _thinned(rows: QuerySet[Any], begin_ms: int, end_ms: int) -> list[Any]:
+def thinned(rows: QuerySet[Any], begin_ms: int, end_ms: int) -> list[Any]:
     """Rows of [begin, end), every n-th window when there are too many, the newest always."""
     window_ms = Rules().window_s * 1000
     inside = rows.filter(ts_ms__gt=begin_ms - window_ms, ts_ms__lt=end_ms)

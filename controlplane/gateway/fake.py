@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from controlplane.gateway.errors import GatewayError, unreachable
+from controlplane.gateway.fake_access import FakeAccessMixin
 from controlplane.gateway.fake_broker import FakeBroker
 from controlplane.gateway.fake_records import FakeRecordsMixin
 from controlplane.gateway.fake_state import (
@@ -26,7 +27,6 @@ from controlplane.gateway.types import (
     TP,
     AclBinding,
     BrokerNode,
-    ClientQuota,
     ClusterDescription,
     CommittedOffset,
     ConfigEntry,
@@ -42,12 +42,11 @@ from controlplane.gateway.types import (
     ProbeStep,
     QuotaEntity,
     ReplicaSize,
-    ScramCredential,
     TopicDescription,
 )
 
 
-class FakeGateway(FakeRecordsMixin):
+class FakeGateway(FakeAccessMixin, FakeRecordsMixin):
     def __init__(self, brokers: int = 3) -> None:
         self.brokers = {
             i: BrokerNode(id=i, host="127.0.0.1", port=9000 + i, rack=f"r{i}")
@@ -125,14 +124,14 @@ class FakeGateway(FakeRecordsMixin):
 
     def note_call(self, method: str) -> None:
         """Meet the failures that wait for this method."""
-        self._called(method)
+        self.called(method)
 
     def check_answers(self, broker: int) -> None:
         if broker not in self.brokers:
             raise unreachable(f"there is no broker {broker}")
         self._answers(broker)
 
-    def _called(self, method: str) -> None:
+    def called(self, method: str) -> None:
         self.calls.append(method)
         if self.offline:
             raise unreachable("the fake cluster is off")
@@ -151,7 +150,7 @@ class FakeGateway(FakeRecordsMixin):
 
     # -- cluster and topics -------------------------------------------------------------------
     def describe_cluster(self) -> ClusterDescription:
-        self._called("describe_cluster")
+        self.called("describe_cluster")
         return ClusterDescription(
             cluster_id=self.kafka_id,
             operations=self.operations,
@@ -160,11 +159,11 @@ class FakeGateway(FakeRecordsMixin):
         )
 
     def list_topics(self) -> list[TopicDescription]:
-        self._called("list_topics")
+        self.called("list_topics")
         return [self._described(name) for name in sorted(self.topics)]
 
     def describe_topics(self, names: Collection[str]) -> dict[str, TopicDescription]:
-        self._called("describe_topics")
+        self.called("describe_topics")
         return {name: self._described(name) for name in names if name in self.topics}
 
     def _described(self, name: str) -> TopicDescription:
@@ -200,7 +199,7 @@ class FakeGateway(FakeRecordsMixin):
     def topic_configs(
         self, names: Collection[str], keys: Collection[str] | None = None
     ) -> dict[str, list[ConfigEntry]]:
-        self._called("topic_configs")
+        self.called("topic_configs")
         return {name: self._topic_config(name, keys) for name in names if name in self.topics}
 
     def _topic_config(self, name: str, keys: Collection[str] | None) -> list[ConfigEntry]:
@@ -218,7 +217,7 @@ class FakeGateway(FakeRecordsMixin):
         ]
 
     def create_topic(self, topic: NewTopic, *, validate_only: bool = False) -> None:
-        self._called("create_topic")
+        self.called("create_topic")
         if topic.name in self.topics:
             raise GatewayError("TOPIC_ALREADY_EXISTS", topic.name)
         if topic.replication_factor > len(self.brokers):
@@ -257,12 +256,12 @@ class FakeGateway(FakeRecordsMixin):
                 )
 
     def delete_topic(self, name: str) -> None:
-        self._called("delete_topic")
+        self.called("delete_topic")
         self._topic(name)
         del self.topics[name]
 
     def delete_records(self, until: Mapping[TP, int]) -> None:
-        self._called("delete_records")
+        self.called("delete_records")
         for tp, offset in until.items():
             topic = self._topic(tp.topic)
             if "delete" not in topic.configs.get("cleanup.policy", "delete"):
@@ -273,7 +272,7 @@ class FakeGateway(FakeRecordsMixin):
             part.log_start = max(part.log_start, offset)
 
     def create_partitions(self, name: str, total: int, *, validate_only: bool = False) -> None:
-        self._called("create_partitions")
+        self.called("create_partitions")
         topic = self._topic(name)
         have = len(topic.partitions)
         if total <= have:
@@ -289,7 +288,7 @@ class FakeGateway(FakeRecordsMixin):
     def alter_topic_configs(
         self, name: str, changes: Mapping[str, str | None], *, validate_only: bool = False
     ) -> None:
-        self._called("alter_topic_configs")
+        self.called("alter_topic_configs")
         topic = self._topic(name)
         self._check_configs(changes)
         if not validate_only:
@@ -303,7 +302,7 @@ class FakeGateway(FakeRecordsMixin):
     def broker_configs(
         self, broker_ids: Collection[int], keys: Collection[str] | None = None
     ) -> dict[int, list[ConfigEntry]]:
-        self._called("broker_configs")
+        self.called("broker_configs")
         return {
             i: [
                 ConfigEntry(name=k, value=v, source="DYNAMIC_BROKER_CONFIG", is_default=False)
@@ -314,54 +313,12 @@ class FakeGateway(FakeRecordsMixin):
         }
 
     def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None:
-        self._called("alter_broker_configs")
+        self.called("alter_broker_configs")
         apply_changes(self.broker_overrides[broker_id], changes)
-
-    # -- users and ACLs -----------------------------------------------------------------------
-    def list_users(self) -> list[ScramCredential]:
-        self._called("list_users")
-        return [
-            ScramCredential(username=name, mechanism=mechanism, iterations=4096)
-            for name, mechanism in sorted(self.users)
-        ]
-
-    def upsert_user(self, username: str, mechanism: str, password: str) -> None:
-        self._called("upsert_user")
-        self.users[username, mechanism] = password
-
-    def delete_user(self, username: str, mechanism: str) -> None:
-        self._called("delete_user")
-        if self.users.pop((username, mechanism), None) is None:
-            raise GatewayError("RESOURCE_NOT_FOUND", username)
-
-    def list_acls(self) -> list[AclBinding]:
-        self._called("list_acls")
-        return sorted(self.acls)
-
-    def create_acls(self, bindings: Sequence[AclBinding]) -> None:
-        self._called("create_acls")
-        self.acls |= set(bindings)
-
-    def delete_acls(self, bindings: Sequence[AclBinding]) -> None:
-        self._called("delete_acls")
-        self.acls -= set(bindings)
-
-    def list_quotas(self) -> list[ClientQuota]:
-        self._called("list_quotas")
-        rows = sorted(self.quotas.items(), key=str)
-        return [ClientQuota(entity=entity, values=dict(values)) for entity, values in rows]
-
-    def alter_quotas(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:
-        self._called("alter_quotas")
-        merged = {**self.quotas.get(entity, {}), **changes}
-        left = {key: value for key, value in merged.items() if value is not None}
-        self.quotas.pop(entity, None)
-        if left:
-            self.quotas[entity] = left
 
     # -- groups and offsets -------------------------------------------------------------------
     def list_groups(self, brokers: Collection[int] | None = None) -> list[GroupListing]:
-        self._called("list_groups")
+        self.called("list_groups")
         asked = self.brokers if brokers is None else brokers
         for broker in asked:
             self._answers(broker)
@@ -380,28 +337,28 @@ class FakeGateway(FakeRecordsMixin):
                 self._answers(coordinator)
 
     def describe_groups(self, groups: Collection[str]) -> dict[str, GroupDescription]:
-        self._called("describe_groups")
+        self.called("describe_groups")
         self._coordinators_answer(groups)
         return {name: self.groups.get(name, dead_group(name)) for name in groups}
 
     def group_offsets(self, groups: Collection[str]) -> dict[str, dict[TP, CommittedOffset]]:
-        self._called("group_offsets")
+        self.called("group_offsets")
         self._coordinators_answer(groups)
         return {name: dict(self.committed.get(name, {})) for name in groups}
 
     def commit_group_offsets(self, group: str, offsets: Mapping[TP, CommittedOffset]) -> None:
-        self._called("commit_group_offsets")
+        self.called("commit_group_offsets")
         if group in self.groups and self.groups[group].members:
             raise GatewayError("UNKNOWN_MEMBER_ID", group)
         self.committed.setdefault(group, {}).update(offsets)
 
     def delete_group_offsets(self, group: str, partitions: Collection[TP]) -> None:
-        self._called("delete_group_offsets")
+        self.called("delete_group_offsets")
         for tp in partitions:
             self.committed.get(group, {}).pop(tp, None)
 
     def delete_group(self, group: str) -> None:
-        self._called("delete_group")
+        self.called("delete_group")
         if group in self.groups and self.groups[group].members:
             raise GatewayError("NON_EMPTY_GROUP", group)
         if group not in self.groups and not self.committed.get(group):
@@ -410,7 +367,7 @@ class FakeGateway(FakeRecordsMixin):
         self.committed.pop(group, None)
 
     def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
-        self._called("offsets")
+        self.called("offsets")
         found = {}
         for tp, spec in specs.items():
             topic = self.topics.get(tp.topic)
@@ -426,7 +383,7 @@ class FakeGateway(FakeRecordsMixin):
     def log_dirs(
         self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None
     ) -> list[ReplicaSize]:
-        self._called("log_dirs")
+        self.called("log_dirs")
         asked = self.brokers if brokers is None else brokers
         for broker in asked:
             self._answers(broker)
@@ -446,7 +403,7 @@ class FakeGateway(FakeRecordsMixin):
         ]
 
     def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
-        self._called("log_dir_space")
+        self.called("log_dir_space")
         for broker in brokers:
             self._answers(broker)
         return [
@@ -456,7 +413,7 @@ class FakeGateway(FakeRecordsMixin):
         ]
 
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
-        self._called("reassign")
+        self.called("reassign")
         for tp, replicas in moves.items():
             parts = self._topic(tp.topic).partitions
             if tp.partition >= len(parts):
@@ -475,7 +432,7 @@ class FakeGateway(FakeRecordsMixin):
     def list_reassignments(
         self, partitions: Collection[TP] | None = None
     ) -> list[OngoingReassignment]:
-        self._called("list_reassignments")
+        self.called("list_reassignments")
         ongoing = []
         for name, topic in self.topics.items():
             for index, part in enumerate(topic.partitions):
@@ -498,7 +455,7 @@ class FakeGateway(FakeRecordsMixin):
         return ongoing
 
     def elect_preferred_leaders(self, partitions: Collection[TP]) -> dict[TP, str]:
-        self._called("elect_preferred_leaders")
+        self.called("elect_preferred_leaders")
         refused = {}
         for tp in partitions:
             parts = self.topics[tp.topic].partitions if tp.topic in self.topics else []

@@ -142,8 +142,8 @@ class BlockingGateway(FakeGateway):
             assert self.go_on.wait(60)
         return super().describe_topics(names)
 
-    def _called(self, method):
-        super()._called(method)
+    def called(self, method):
+        super().called(method)
         self.by.append((threading.current_thread().name, method))
 
 

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from asgiref.sync import sync_to_async
+from django.db import connection
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.exceptions import APIException
 
@@ -72,7 +73,7 @@ async def found_messages(asked: Asked) -> AsyncGenerator[str, None]:
     under_way: Future[list[Frame] | None] | None = None
     try:
         while True:
-            under_way = _THREADS.submit(next, steps, None)
+            under_way = _THREADS.submit(_step, steps)
             frames = await asyncio.wrap_future(under_way)
             if frames is None:
                 return
@@ -83,6 +84,14 @@ async def found_messages(asked: Asked) -> AsyncGenerator[str, None]:
         yield event_text("failed", {name: shown[name] for name in names})
     finally:
         _end(steps, under_way)
+
+
+def _step(steps: Iterator[list[Frame]]) -> list[Frame] | None:
+    """The next frames; None: it is over."""
+    try:
+        return next(steps, None)
+    finally:
+        connection.close()  # the thread may have nothing to do for hours
 
 
 def _end(steps: Iterator[list[Frame]], under_way: "Future[list[Frame] | None] | None") -> None:

@@ -94,11 +94,18 @@ def _step(steps: Iterator[list[Frame]]) -> list[Frame] | None:
         connection.close()  # the thread may have nothing to do for hours
 
 
+def _close(steps: Iterator[list[Frame]]) -> None:
+    try:
+        steps.close()  # type: ignore[attr-defined] # it is a generator
+    finally:
+        connection.close()
+
+
 def _end(steps: Iterator[list[Frame]], under_way: "Future[list[Frame] | None] | None") -> None:
     """Close the reading once its step is over: a generator at work cannot be closed."""
 
     def close(_: object = None) -> None:
-        _THREADS.submit(steps.close)  # type: ignore[attr-defined] # it is a generator
+        _THREADS.submit(_close, steps)
 
     if under_way is None:
         close()

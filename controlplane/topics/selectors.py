@@ -11,6 +11,7 @@ from django.db.models.functions import Left
 from django.db.models.lookups import Exact
 
 from controlplane.clusters.models import Cluster
+from controlplane.clusters.selectors import reader_of
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
@@ -196,8 +197,11 @@ def topic_config_history(
 ) -> dict[str, Any]:
     """Who changed which setting of the topic, when, from what to what; newest first.
 
+    A topic that has been deleted keeps its history; without one, it has to be there.
+
     Raises:
-        NotFound: the scope does not cover the topic.
+        NotFound: the scope does not cover the topic, or there neither is nor was one.
+        Problem: nothing is known of it, and the cluster cannot be asked.
     """
     if not scope.sees(Area.TOPIC, cluster.name, name):
         raise NotFound(f"There is no topic {name}.")
@@ -208,6 +212,8 @@ def topic_config_history(
         .prefetch_related("reverted_by")
         .order_by("-finished_at", "-pk")[: HISTORY_MAX + 1]
     )
+    if not rows and observed_row(reader_of(cluster, scope), TOPICS, name) is None:
+        raise NotFound(f"There is no topic {name}.")
     found = config_history(_done(row) for row in rows)
     return {"data": found[:HISTORY_MAX], "complete": len(rows) <= HISTORY_MAX}
 

@@ -36,6 +36,7 @@ from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
 from controlplane.observed.sections import ACLS, USERS
 from controlplane.observed.selectors import Section, rows_of, section, shown
+from controlplane.observed.services import observed_section
 from controlplane.operations.selectors import verified
 
 SERVICE_USERS = frozenset({ADMIN_USER, BROKER_USER})
@@ -79,15 +80,13 @@ def acl_row(row: ObservedRow, at: Section) -> dict[str, Any]:
 
 
 def observed_rules(reader: Reader) -> tuple[list[AclBinding], Section]:
-    """Every rule as it was last observed, and when that was.
+    """Every rule as it was last observed, and when that was; never read, they are read now.
 
     Raises:
         Forbidden: the reader does not see rules.
-        Problem: they were never read.
+        Problem: they were never read, and cannot be.
     """
-    at = section(reader, ACLS)
-    if at.as_of is None:
-        raise at.problem()
+    at = observed_section(reader, ACLS)
     return bindings_of([row.row for row in rows_of(reader, ACLS)]), at
 
 

@@ -245,13 +245,17 @@ def _ms(at: datetime | None) -> int:
 
 # -- writing ------------------------------------------------------------------------------------
 WRITTEN_FORMATS = ["string", "json", "hex"]
+WRITTEN_TEXT_MAX = 2 * PRODUCE_VALUE_MAX_BYTES
+"""Characters of a part: the largest value, as hexadecimal digits. Its bytes are counted, too."""
 
 
 class NewPartSerializer(Shape):
     """A key, value or header to be written."""
 
     format = serializers.ChoiceField(WRITTEN_FORMATS, default="string")
-    text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    text = serializers.CharField(
+        allow_blank=True, trim_whitespace=False, max_length=WRITTEN_TEXT_MAX
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """With its bytes: JSON is written as it is given, and has to be some."""

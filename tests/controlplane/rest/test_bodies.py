@@ -124,6 +124,7 @@ def _wrong(value):
 OTHER_WAYS = {
     *("topics", "all_topics", "target_brokers", "excluded_brokers"),
     *("replication_factor", "drain_broker"),
+    *("file", "from_group"),  # where else the positions of a reset stand
     # Ways in to a Kafka; `tests/controlplane/clusters/test_credentials.py` has each.
     *("ca_pem", "client_certificate_pem", "client_key_pem"),
     "rotation",  # what an undo names

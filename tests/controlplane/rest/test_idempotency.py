@@ -35,6 +35,7 @@ WITHOUT = {
     "console/api/logout": "whoever is signed out stays so; the answer sets cookies",
     "console/api/tenant": "the same choice twice is one choice",
     "console/api/password": "a second time the old password is wrong: nothing changes twice",
+    "console/api/favourites": "the same mark twice is one mark, and so is one taken away",
     "console/api/invitation": "reads; a POST only so that the link's text is in no address",
     "console/api/invitation/acceptance": "the link itself opens once; its answer sets cookies",
 }

@@ -60,6 +60,7 @@ TABLE = [
     ("get", "/clusters/{cluster}/users/{kafka_user}/client-config", None, 200, False),
     ("get", "/clusters/{cluster}/overlaps", None, 200, False),
     ("get", "/clusters/{cluster}/acls", None, 200, False),
+    ("get", "/clusters/{cluster}/quotas", None, 200, False),
     ("get", "/clusters/{cluster}/access/drift", None, 200, False),
     ("get", "/clusters/{cluster}/groups", None, 200, False),
     ("get", "/clusters/{cluster}/groups/readers", None, 200, False),
@@ -323,7 +324,7 @@ def pattern_of(address):
         *("runbook-runs", "checks", "acts", "end", "alerts", "acknowledgement", "alert-rules"),
         *("alert-overrides", "silences", "destinations", "deliveries", "test", "resend"),
         *("lag-objectives", "timeline", "deployments", "messages", "export", "message-masks"),
-        "schema-registry",
+        *("schema-registry", "quotas"),
     }
     return tuple(part if part in fixed else "*" for part in parts)
 

@@ -7,16 +7,18 @@ from console.parts import Part
 from controlplane.access.selectors import rules_about_topic
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
-from controlplane.common.problems import Forbidden, NotFound, Unavailable
+from controlplane.common.problems import Forbidden, NotFound, Problem, Unavailable
 from controlplane.groups.readers import topic_readers
-from controlplane.observed.sections import ACLS, GROUPS
+from controlplane.observed.readers import Reader
+from controlplane.observed.sections import ACLS, GROUPS, TOPICS
+from controlplane.observed.services import observed_row
 from controlplane.tenants.models import Tenant
 
 
 def clients(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:
     row = seen_cluster(tenant, scope, cluster_id)
     reader = reader_of(row, scope)
-    if not reader.sees_topic(name):
+    if not _is_there(reader, name):
         raise NotFound(f"There is no topic {name}.")
     readers = observed(row, scope, GROUPS, lambda at: topic_readers(reader, at, name))
     try:
@@ -24,6 +26,14 @@ def clients(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[st
     except Forbidden as refusal:
         rules = Part(_refused(refusal.detail))
     return {"readers": readers, "rules": rules}
+
+
+def _is_there(reader: Reader, name: str) -> bool:
+    """Whether the topic is seen; where nothing is known of topics the parts say why."""
+    try:
+        return observed_row(reader, TOPICS, name) is not None
+    except Problem:
+        return True
 
 
 def _refused(detail: str) -> Any:

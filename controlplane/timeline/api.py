@@ -9,6 +9,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane.common.etags import with_tag
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of_places
@@ -134,6 +135,10 @@ class DeploymentsView(TenantView):
 
 class DeploymentView(TenantView):
     area = Area.OPERATION
+
+    def held(self, event_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        row = selectors.deployment_row(self.tenant, self.scope, event_id, locked=True)
+        return with_tag(selectors.deployment_dict(self.scope, row))
 
     @documented(
         "deployment_get",

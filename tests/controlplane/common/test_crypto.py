@@ -19,7 +19,8 @@ from controlplane.common.keyring import (
     SecretUnreadableError,
     followed,
 )
-from tests.controlplane.support import client_for, cluster_make, tenant_make
+from controlplane.messages.services import registry_set
+from tests.controlplane.support import ACTOR, client_for, cluster_make, tenant_make
 
 OLD, NEW, OTHER = new_key(), new_key(), new_key()
 
@@ -128,6 +129,11 @@ def test_every_column_that_holds_a_sealed_value_is_found_by_re_sealing(world):
     }
     made = client_for(world.tenant).post("/api/v1/destinations", hook, format="json")
     assert made.status_code == 201
+    registry_set(
+        cluster=world.cluster,
+        actor=ACTOR,
+        values={"url": "https://schemas:8081", "username": "u", "password": "p", "ca_pem": ""},
+    )
     declared = set(sealed_values.sealed_columns())
     assert columns_with_a_token() == declared
     assert len(declared) >= 3

@@ -9,8 +9,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("clusters", "0006_broker_certificates"),
-        ("tenants", "0007_grants"),
+        ("clusters", "0001_initial"),
+        ("tenants", "0001_initial"),
     ]
 
     operations = [

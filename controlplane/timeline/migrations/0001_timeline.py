@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("tenants", "0007_grants"),
+        ("tenants", "0001_initial"),
     ]
 
     operations = [

@@ -24,6 +24,7 @@ from tests.controlplane.support import drive, step
 
 WRITES = {
     "alter_broker_configs",
+    "alter_quotas",
     "alter_topic_configs",
     "commit_group_offsets",
     "create_acls",
@@ -35,6 +36,7 @@ WRITES = {
     "delete_records",
     "delete_topic",
     "delete_user",
+    "elect_preferred_leaders",
     "reassign",
     "upsert_user",
 }

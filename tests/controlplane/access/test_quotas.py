@@ -132,7 +132,7 @@ def test_the_list_shows_addresses_and_marks_what_is_not_to_be_changed(world):
 
 
 def test_quotas_that_cannot_be_read_are_not_empty(world):
-    world.gateway.fail_next("list_quotas", unreachable("main"))
+    world.gateway.fail_next("list_quotas", unreachable("main does not answer"))
     problem(ask(world), 503)
     world.gateway.fail_next("list_quotas", GatewayError("CLUSTER_AUTHORIZATION_FAILED", "refused"))
     problem(ask(world), 409)

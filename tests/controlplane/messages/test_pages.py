@@ -198,7 +198,7 @@ def test_readers_are_so_many_and_give_their_seats_back(client, orders, settings,
         found = problem(client.get(orders), 429)
         assert found["code"] == "too-many-readers"
     assert page(client, orders)["data"]
-    world.gateway.fail_next("fetch", unreachable("gone"))
+    world.gateway.fail_next("fetch", unreachable("the broker is gone"))
     assert problem(client.get(orders), 503)["code"] == "cluster-unreachable"
     assert page(client, orders)["data"]
 

@@ -274,7 +274,7 @@ def test_a_size_that_nobody_gives_is_unknown_and_no_zero(world):
     ]
     assert plan.impact["bytes_to_move"] is None
     assert plan.impact["seconds_estimated"] is None
-    assert plan.impact["summary"] == "Move 2 partitions, at least 5000 bytes."
+    assert plan.impact["summary"] == "Move 2 partitions, at least 4.88 KiB (5000 bytes)."
     (to_copy,) = plan.impact["blast_radius"]
     assert (to_copy["value"], to_copy["at_least"], to_copy["limit"]) == (None, 5_000, None)
     assert to_copy["unknown"] == [{"reason": "broker 2 did not answer", "brokers": [2]}]

@@ -165,7 +165,7 @@ class TopicReaderSerializer(ObservedRowSerializer):
         allow_null=True, help_text="Records, on this topic; null: not known, or no commit."
     )
     committed = serializers.IntegerField(help_text="Partitions with a commit.")
-    uncommitted = serializers.IntegerField(help_text="Assigned partitions without one.")
+    uncommitted = serializers.IntegerField(help_text="Partitions of the topic without one.")
 
 
 class TopicReadersSerializer(Shape):

@@ -1,14 +1,16 @@
 import { Button } from "@mantine/core";
 import { IconFileDescription } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { AlertState, SeverityMark } from "@/components/alert-marks";
 import { Breakable } from "@/components/breakable";
 import { Card } from "@/components/card";
-import { PlanFlow } from "@/components/plan-flow";
 import { RelTime } from "@/components/rel-time";
 import { plural } from "@/lib/format";
 import type { Attention, PlanRequest } from "@/lib/types";
+
+// The dialog with all of a plan's review is a third of what the first view may load: it comes when asked for.
+const PlanFlow = lazy(() => import("@/components/plan-flow").then((module) => ({ default: module.PlanFlow })));
 
 /** How many are shown before somebody asks for the rest. */
 const SHOWN = 8;
@@ -23,6 +25,12 @@ interface AttentionListProps {
 export function AttentionList({ items, clusterId }: AttentionListProps) {
   const [all, setAll] = useState(false);
   const [planned, setPlanned] = useState<Attention | null>(null);
+  // What was opened once stays mounted, so that closing it gives the focus back.
+  const [wanted, setWanted] = useState(false);
+  const plan = (item: Attention) => {
+    setPlanned(item);
+    setWanted(true);
+  };
   const rest = items.length - SHOWN;
   return (
     <Card
@@ -37,7 +45,7 @@ export function AttentionList({ items, clusterId }: AttentionListProps) {
         {(all ? items : items.slice(0, SHOWN)).map((item) => (
           <li key={item.key}>
             <SeverityMark severity={item.severity} />
-            <Line item={item} onPlan={() => setPlanned(item)} />
+            <Line item={item} onPlan={() => plan(item)} />
             <Age item={item} />
           </li>
         ))}
@@ -49,11 +57,15 @@ export function AttentionList({ items, clusterId }: AttentionListProps) {
           </Button>
         </div>
       )}
-      <PlanFlow
-        request={planned && planOf(planned)}
-        title={planned?.next?.title ?? ""}
-        onClose={() => setPlanned(null)}
-      />
+      {wanted && (
+        <Suspense>
+          <PlanFlow
+            request={planned && planOf(planned)}
+            title={planned?.next?.title ?? ""}
+            onClose={() => setPlanned(null)}
+          />
+        </Suspense>
+      )}
     </Card>
   );
 }

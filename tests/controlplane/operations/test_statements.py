@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from controlplane.observed.changes import NAMED_MAX
 from controlplane.observed.services import observe
 from controlplane.operations import engine
 from controlplane.operations.operations import StepFailedError, kind_names, required_kind
@@ -11,10 +12,13 @@ from controlplane.operations.selectors import undo_of
 from controlplane.operations.services import operation_cancel, undo_plan_create
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.reassignments.services import throttle_change
+from controlplane.timeline.models import TimelineEvent
 from tests.controlplane.operations.trouble import AFTER, act, raising, runnable, steps_of
 from tests.controlplane.support import ACTOR, drive, observed
 
 STATEMENTS_MAX = 8
+END_STATEMENTS_MAX = 11
+"""Once an operation: what it touched is read as it was, whose cluster it is, and events written."""
 BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN", "COMMIT")
 
 
@@ -38,7 +42,8 @@ def walked(operation, state):
     ticks = 0
     while operation.state in ACTIVE_STATES:
         step, statements = under_way(operation), statements_of(operation)
-        assert len(statements) <= STATEMENTS_MAX, (step, len(statements), statements)
+        most = END_STATEMENTS_MAX if step == "end" else STATEMENTS_MAX
+        assert len(statements) <= most, (step, len(statements), statements)
         operation.refresh_from_db()
         ticks += 1
     assert operation.state == state, operation.error
@@ -87,6 +92,32 @@ def test_every_tick_of_a_move_with_a_limit(world):
     )  # lifted by the next tick
     walked(back, "succeeded")
     assert not any(world.gateway.broker_overrides.values())
+
+
+def test_the_end_costs_the_same_of_many_topics_as_of_one(world):
+    costs = []
+    for topics in (["one"], [f"many-{n}" for n in range(40)]):
+        for name in topics:
+            world.gateway.add_topic(name, partitions=2, rf=1, records=5)
+            for part in world.gateway.topics[name].partitions:
+                part.replicas = (1,)
+        observed(world)
+        moves = [{"topic": topic, "partition": 0, "replicas": [4]} for topic in topics]
+        operation = world.start(world.plan("reassignment", moves=moves))
+        while under_way(operation) != "end":
+            engine.tick(operation.id)
+            operation.refresh_from_db()
+        ends = []
+        while operation.state in ACTIVE_STATES:
+            ends.append(len(statements_of(operation)))
+            operation.refresh_from_db()
+        assert operation.state == "succeeded", operation.error
+        costs.append(ends)
+        events = TimelineEvent.objects.filter(kind="replicas-changed", name__in=topics)
+        assert events.count() == min(len(topics), NAMED_MAX)  # one more stands for the rest
+    one, many = costs
+    assert one == many
+    assert max(many) <= END_STATEMENTS_MAX
 
 
 def test_every_tick_of_letting_go_of_a_registered_cluster(world):

@@ -25,6 +25,8 @@ const open = () =>
         loads: unavailable("later"),
         reassignments: unavailable("later"),
         operations: ok([]),
+        attention: ok([]),
+        events: unavailable("later"),
         client_config: ok({
           values: {},
           properties: "",

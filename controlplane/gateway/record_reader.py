@@ -9,6 +9,7 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import BrokerResponseError, KafkaError
 
 from controlplane.gateway.authentication import way_in
+from controlplane.gateway.bounded_unpacking import bound_unpacking
 from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
@@ -24,6 +25,8 @@ FETCH_WAIT_MS = 250
 LOG_APPEND_TIME = 1
 CLOSE_S = 1.0
 REQUEST_MAX_BYTES = 2 * 1024 * 1024
+
+bound_unpacking()
 
 
 class KafkaRecordReader:

@@ -4,7 +4,6 @@ from rest_framework import serializers
 
 from controlplane.common.serializers import Shape
 from controlplane.groups.diagnosis import Cause
-from controlplane.groups.inputs import OFFSET_MAX, PARTITION_MAX
 from controlplane.groups.rules import EFFECTS
 from controlplane.observed.serializers import ObservedRowSerializer, observed_page
 from spark_analytics.contracts.statuses import Risk, Severity, Status
@@ -195,38 +194,3 @@ class GroupDeletionDiffSerializer(Shape):
     before = GroupFactsSerializer()
     after = serializers.JSONField()
     offsets = VanishingOffsetSerializer(many=True)
-
-
-class SampleQuerySerializer(Shape):
-    partition = serializers.IntegerField(min_value=0, max_value=PARTITION_MAX, default=0)
-    offset = serializers.IntegerField(min_value=0, max_value=OFFSET_MAX, default=0)
-
-
-class ShownBytesSerializer(Shape):
-    """Bytes as text where they are UTF-8, else in hexadecimal digits: one of the two is null."""
-
-    text = serializers.CharField(allow_null=True, allow_blank=True)
-    hex = serializers.CharField(allow_null=True, allow_blank=True)
-    size_bytes = serializers.IntegerField()
-    is_cut = serializers.BooleanField(help_text="Only the beginning is shown.")
-
-
-class SampleHeaderSerializer(Shape):
-    name = serializers.CharField(allow_blank=True)
-    value = ShownBytesSerializer(allow_null=True)
-
-
-class SampledRecordSerializer(Shape):
-    offset = serializers.IntegerField(help_text="May be later than the one that was asked for.")
-    timestamp = serializers.DateTimeField(allow_null=True)
-    key = ShownBytesSerializer(allow_null=True)
-    value = ShownBytesSerializer(allow_null=True)
-    headers = SampleHeaderSerializer(many=True)
-    headers_left_out = serializers.IntegerField()
-
-
-class OffsetSampleSerializer(TopicPartitionSerializer):
-    offset = serializers.IntegerField()
-    record = SampledRecordSerializer(
-        allow_null=True, help_text="null: nothing is there yet, the log ends here"
-    )

@@ -18,6 +18,7 @@ from controlplane.messages import selectors, services
 from controlplane.messages.export import CONTENT_TYPES, exported
 from controlplane.messages.query import From, Order
 from controlplane.messages.reading import Asked, reading
+from controlplane.messages.samples import sample
 from controlplane.messages.serializers import (
     CSV,
     FORMATS,
@@ -28,6 +29,8 @@ from controlplane.messages.serializers import (
     MessageExportQuerySerializer,
     MessagePageSerializer,
     NewMessageSerializer,
+    OffsetSampleSerializer,
+    SampleQuerySerializer,
     SchemaRegistryInputSerializer,
     SchemaRegistrySerializer,
     WrittenMessageSerializer,
@@ -108,6 +111,36 @@ class MessagesView(TenantView):
             },
             status=status.HTTP_201_CREATED,
         )
+
+
+class OffsetSampleView(TenantView):
+    """What a record holds is shown to those who read the topic's messages, and as they see it."""
+
+    area = Area.TOPIC
+    reads = Verb.BROWSE
+
+    @documented(
+        "offset_sample",
+        answers={200: OffsetSampleSerializer},
+        parameters=[
+            OpenApiParameter("partition", int, description="By default 0."),
+            OpenApiParameter("offset", int, description="By default 0."),
+        ],
+        tag=TAG,
+        summary="The record that a group would read first at an offset",
+    )
+    def get(self, request: Request, cluster_id: str, topic: str) -> Response:
+        given = SampleQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        where = given.validated_data
+        found = sample(
+            tenant=self.tenant,
+            actor=self.access.actor,
+            cluster_id=cluster_id,
+            topic=topic,
+            **where,
+        )
+        return Response({"topic": topic, **where, "record": found}, headers=NO_STORE)
 
 
 class MessagesExportView(TenantView):

@@ -118,6 +118,20 @@ class MessagePageSerializer(Shape):
     reading = ReadingDoneSerializer()
 
 
+class SampleQuerySerializer(Shape):
+    partition = serializers.IntegerField(min_value=0, max_value=PARTITION_MAX, default=0)
+    offset = serializers.IntegerField(min_value=0, max_value=OFFSET_MAX, default=0)
+
+
+class OffsetSampleSerializer(Shape):
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+    offset = serializers.IntegerField(help_text="As asked for; the record may lie behind it.")
+    record = MessageSerializer(
+        allow_null=True, help_text="Null: nothing is there yet, the log ends here."
+    )
+
+
 class MessageRightsSerializer(Shape):
     """What one may do with the messages of a topic that one sees."""
 

@@ -26,7 +26,7 @@ from controlplane.topics.rules import refuse_internal
 MASKS_MAX = 100
 """Of one tenant: each is asked of every message."""
 
-PAGE, TAIL, EXPORT = "page", "tail", "export"
+PAGE, TAIL, EXPORT, SAMPLE = "page", "tail", "export", "sample"
 
 
 def read_begin(

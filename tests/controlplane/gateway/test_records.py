@@ -7,7 +7,6 @@ import pytest
 
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.record_sample import record_from
 from controlplane.gateway.records import (
     RecordProducer,
     delivery_settings,
@@ -60,30 +59,6 @@ def test_what_was_sent_is_read_back_whole(kafka, secured):
     later_ms = time.time_ns() // 1_000_000 + 60_000
     late = values_since(spec, "records", partitions=2, from_ms=later_ms, timeout_s=20.0)
     assert list(late) == []
-
-
-def test_a_record_of_a_broker_that_is_away_is_not_read():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        spec = ConnectionSpec(bootstrap_servers=(f"127.0.0.1:{held.getsockname()[1]}",))
-        with pytest.raises(GatewayError) as caught:
-            record_from(spec, "t", 0, 0, timeout_s=1.0)
-    assert caught.value.code == "not-read"
-
-
-@pytest.mark.cluster
-@pytest.mark.timeout(120)
-def test_one_record_is_read_at_an_offset_and_none_at_the_end(kafka, secured):
-    spec = spec_of(secured)
-    kafka.create_topic(NewTopic(name="sampled", partitions=1, replication_factor=3))
-    producer = RecordProducer(spec, client_id="c", delivery_timeout_s=20.0)
-    producer.send("sampled", [(b"key %d" % number, b"value %d" % number) for number in range(9)])
-    producer.close()
-    found = record_from(spec, "sampled", 0, 5, timeout_s=20.0)
-    assert found is not None
-    assert (found.offset, found.key, found.value) == (5, b"key 5", b"value 5")
-    assert abs((found.timestamp_ms or 0) - time.time_ns() // 1_000_000) < 120_000
-    assert record_from(spec, "sampled", 0, 9, timeout_s=20.0) is None
 
 
 @pytest.mark.cluster

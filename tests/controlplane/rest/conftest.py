@@ -21,13 +21,6 @@ def pages_read_in_place(monkeypatch):
     monkeypatch.setattr("console.api.RUNNER", PartRunner(pool=InPlace()))
 
 
-@pytest.fixture(autouse=True)
-def no_record_is_read(monkeypatch):
-    """The fake gateway holds no records; a real reader would look for brokers."""
-    read = "controlplane.gateway.record_sample.record_from"
-    monkeypatch.setattr(read, lambda *_args, **_more: None)
-
-
 @pytest.fixture
 def ids(world):
     return world.named["ids"]

@@ -1,7 +1,9 @@
 """`RecordReader` and the writing of one record over kafka-python's consumer and producer."""
 
 import contextlib
+import struct
 import threading
+import zlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -9,13 +11,22 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import BrokerResponseError, KafkaError
 
 from controlplane.gateway.authentication import way_in
-from controlplane.gateway.bounded_unpacking import bound_unpacking
+from controlplane.gateway.bounded_unpacking import (
+    LookIsFullError,
+    bound_unpacking,
+    one_look,
+)
 from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 from controlplane.gateway.kafka_link import refusal
 from controlplane.gateway.record_port import Fetched, NewRecord, Record, Span, Written
-from controlplane.gateway.records import LIBRARY_ERRORS, LOOKUP_TIMEOUT_MS, delivery_settings
+from controlplane.gateway.records import (
+    LIBRARY_ERRORS,
+    LOOKUP_TIMEOUT_MS,
+    NOT_READ,
+    delivery_settings,
+)
 
 POLL_RECORDS_MAX = 500
 FETCH_MAX_BYTES = 8 * 1024 * 1024
@@ -25,6 +36,9 @@ FETCH_WAIT_MS = 250
 LOG_APPEND_TIME = 1
 CLOSE_S = 1.0
 REQUEST_MAX_BYTES = 2 * 1024 * 1024
+
+MALFORMED = (zlib.error, struct.error, LookupError, TypeError)
+"""What the library raises over bytes of strangers that are no batch."""
 
 bound_unpacking()
 
@@ -37,9 +51,16 @@ class KafkaRecordReader:
     """
 
     def __init__(self, spec: ConnectionSpec, topic: str, partitions: Collection[int]) -> None:
+        self._spec = spec
+        self._consumer = self._opened()
+        self._tps = {number: TopicPartition(topic, number) for number in partitions}
+        self._at: dict[int, int] = {}
+        self._assigned: frozenset[int] = frozenset()
+
+    def _opened(self) -> Any:
         try:
-            self._consumer: Any = KafkaConsumer(
-                **client_settings(spec, way_in(spec)),
+            return KafkaConsumer(
+                **client_settings(self._spec, way_in(self._spec)),
                 client_id="penstock-messages",
                 group_id=None,
                 enable_auto_commit=False,
@@ -58,14 +79,21 @@ class KafkaRecordReader:
             )
         except (*LIBRARY_ERRORS, GatewayError) as error:
             raise _refused(error, "read records") from error
-        self._tps = {number: TopicPartition(topic, number) for number in partitions}
-        self._at: dict[int, int] = {}
-        self._assigned: frozenset[int] = frozenset()
 
     def fetch(self, spans: Mapping[int, Span], *, wait_s: float) -> Fetched:
         """As `RecordReader.fetch`."""
         try:
-            return self._fetched(spans, wait_s)
+            with one_look():
+                return self._fetched(spans, wait_s)
+        except LookIsFullError:
+            # What came before was given already. The library goes round for ever in what it could
+            # not unpack, so a new consumer goes on, from there.
+            self.close()
+            self._consumer, self._assigned = self._opened(), frozenset()
+            return Fetched({}, {number: span.start for number, span in spans.items()})
+        except MALFORMED as error:
+            detail = f"A batch cannot be taken apart: {error or type(error).__name__}"
+            raise GatewayError(NOT_READ, detail) from error
         except LIBRARY_ERRORS as error:
             raise _refused(error, "read records") from error
 

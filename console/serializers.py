@@ -115,6 +115,7 @@ class SessionSerializer(Shape):
         "alert settings, silences, destinations."
     )
     writes = WriteSerializer(many=True, help_text="Of the clusters; each request is asked anew.")
+    browses = WriteSerializer(many=True, help_text="Where it reads messages, likewise.")
 
 
 class PasswordChangeSerializer(Shape):

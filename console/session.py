@@ -24,6 +24,7 @@ NO_TENANT: dict[str, Any] = {
     "can_write": False,
     "can_write_tenant": False,
     "writes": [],
+    "browses": [],
 }
 
 
@@ -84,22 +85,23 @@ def session_dict(request: HttpRequest) -> dict[str, Any]:
         "tenant": tenant_dict(access.tenant, access.role),
         "can_write": access.may_write,
         "can_write_tenant": access.may_write_tenant,
-        "writes": writes_of(access),
+        "writes": [] if access.is_suspended else granted(access, Verb.WRITE),
+        "browses": granted(access, Verb.BROWSE),
     }
 
 
-def writes_of(access: AccessContext) -> list[dict[str, Any]]:
-    """What the session may change, as patterns: so that nothing is offered that ends in 403.
+def granted(access: AccessContext, verb: Verb) -> list[dict[str, Any]]:
+    """Where the session may do this, as patterns: so that nothing is offered that ends in 403.
 
     It is said to whom it concerns and decides nothing: each request is asked for itself. A session
     has one layer of grants; of several no single one would say what is allowed.
     """
-    if access.is_suspended or len(access.scope.layers) != 1:
+    if len(access.scope.layers) != 1:
         return []
     return [
         {name: value for name, value in grant.as_row().items() if name != "role"}
         for grant in access.scope.layers[0]
-        if Verb.WRITE in grant.verbs
+        if verb in grant.verbs
     ]
 
 

@@ -16,6 +16,26 @@ def writes(client):
     return client.get("/console/api/session").json()["writes"]
 
 
+def test_where_messages_are_read_is_said_apart():
+    def browses(client):
+        return client.get("/console/api/session").json()["browses"]
+
+    tenant = tenant_make()
+    client = client_for(tenant, "viewer", name="anna")
+    assert browses(client) == []
+    assert browses(client_for(tenant, "operator")) == [EVERYTHING]
+    user = Membership.objects.get(user__username="anna").user
+    own = {"clusters": ANY, "over": "topic", "names": {"match": "prefix", "name": "team-a-"}}
+    groups = {"clusters": ANY, "over": "group", "names": ANY}
+    grants = [
+        grant_of({"role": role, **row})
+        for role, row in (("message-reader", own), ("message-writer", own), ("viewer", groups))
+    ]
+    membership_ensure(tenant=tenant, user=user, role=LIMITED, grants=grants)
+    assert browses(client) == [own]
+    assert writes(client) == []
+
+
 @pytest.mark.parametrize(
     ("role", "found"), [("owner", [EVERYTHING]), ("operator", [EVERYTHING]), ("viewer", [])]
 )

@@ -4,14 +4,15 @@ import { useState } from "react";
 import type { components } from "@/generated/api";
 import { api } from "@/lib/api-client";
 import { formatBytes, formatInteger } from "@/lib/format";
-import type { OffsetDiffData, Plan } from "@/lib/types";
+import { useMayBrowse } from "@/lib/permissions";
+import type { MessagePart, OffsetDiffData, Plan } from "@/lib/types";
 import { Lines } from "./card";
+import { Notice } from "./notice";
 import { partitionId } from "./partition-column";
 import { ProblemPanel } from "./problem-panel";
 import { RelTime } from "./rel-time";
 
 type Sample = components["schemas"]["OffsetSample"];
-type Bytes = components["schemas"]["ShownBytes"];
 type Move = OffsetDiffData["partitions"][number];
 
 /** Names offered at a time; typing finds the others. */
@@ -19,15 +20,26 @@ const OFFERED_MAX = 100;
 
 /** The record that one partition of a reset would read first: asked for one at a time, when somebody chooses it. */
 export function TargetSample({ plan }: { plan: Extract<Plan, { kind: "offset.reset" }> }) {
-  const rows = plan.diff.partitions.filter((row) => row.to !== null && row.effect !== "unknown");
+  const mayBrowse = useMayBrowse();
   const [chosen, setChosen] = useState<string | null>(null);
+  const { cluster_id: clusterId } = plan;
+  const there = plan.diff.partitions.filter((row) => row.to !== null && row.effect !== "unknown");
+  if (there.length === 0 || clusterId === null) return null;
+  const rows = there.filter((row) => mayBrowse(clusterId, row.topic));
+  if (rows.length === 0) {
+    return (
+      <Notice tone="info">
+        The records at these offsets are not shown: reading them needs the role message-reader, operator or owner on
+        their topics.
+      </Notice>
+    );
+  }
   const row = rows.find((each) => partitionId(each) === chosen);
-  if (rows.length === 0 || plan.cluster_id === null) return null;
   return (
     <div>
       <Select
         label="See the record that is read first"
-        description="Of one partition; reading it is noted in the audit log."
+        description={`Of one partition${rows.length < there.length ? " of a topic whose messages you may read" : ""}; reading it is noted in the audit log.`}
         placeholder="Choose a partition"
         size="sm"
         maw={420}
@@ -38,7 +50,7 @@ export function TargetSample({ plan }: { plan: Extract<Plan, { kind: "offset.res
         searchable
         clearable
       />
-      {row && <RecordThere clusterId={plan.cluster_id} row={row} />}
+      {row && <RecordThere clusterId={clusterId} row={row} />}
     </div>
   );
 }
@@ -89,17 +101,17 @@ function SampledRecord({ sample }: { sample: Sample }) {
       </dd>
       <dt>Key</dt>
       <dd>
-        <BytesShown bytes={record.key} />
+        <PartShown part={record.key} />
       </dd>
       <dt>Value</dt>
       <dd>
-        <BytesShown bytes={record.value} />
+        <PartShown part={record.value} />
       </dd>
       {record.headers.map((header, index) => (
         <div key={index} style={{ display: "contents" }}>
           <dt>Header {header.name}</dt>
           <dd>
-            <BytesShown bytes={header.value} />
+            <PartShown part={header} />
           </dd>
         </div>
       ))}
@@ -114,14 +126,20 @@ function SampledRecord({ sample }: { sample: Sample }) {
 }
 
 /** As text, whatever it holds: never as markup. */
-function BytesShown({ bytes }: { bytes: Bytes | null }) {
-  if (bytes === null) return <span className="ps-muted">null</span>;
-  const note = [bytes.hex !== null && "not text, in hexadecimal", bytes.is_cut && "only the beginning"].filter(Boolean);
+function PartShown({ part }: { part: MessagePart }) {
+  if (part.kind === "null") return <span className="ps-muted">null</span>;
+  const note = [
+    part.size_bytes !== null && formatBytes(part.size_bytes),
+    part.kind === "hex" && "not text, in hexadecimal",
+    part.truncated && "only the beginning",
+    part.masked && "a mask hides something here",
+    part.problem,
+  ].filter(Boolean);
   return (
     <>
-      <pre className="ps-mono">{bytes.text ?? bytes.hex}</pre>
-      <small className="ps-muted" title={`${bytes.size_bytes} bytes`}>
-        {[formatBytes(bytes.size_bytes), ...note].join(", ")}
+      <pre className="ps-mono">{part.text}</pre>
+      <small className="ps-muted" title={part.size_bytes === null ? undefined : `${part.size_bytes} bytes`}>
+        {note.join(", ")}
       </small>
     </>
   );

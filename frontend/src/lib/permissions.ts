@@ -15,13 +15,27 @@ export interface Need {
   name?: string;
 }
 
-export function mayWrite(session: Session | undefined, { over, cluster, name }: Need): boolean {
-  if (session?.can_write !== true) return false;
-  return session.writes.some((grant) => {
+export function mayWrite(session: Session | undefined, need: Need): boolean {
+  return session?.can_write === true && isGranted(session.writes, need);
+}
+
+function isGranted(grants: Session["writes"], { over, cluster, name }: Need): boolean {
+  return grants.some((grant) => {
     if (cluster !== undefined && !covers(grant.clusters, cluster)) return false;
     if (grant.over === "cluster") return true;
     return grant.over === over && (name === undefined || covers(grant.names, name));
   });
+}
+
+/** Whether the messages of a topic may be read; while the cluster's name is not known only grants on every cluster count. */
+export function useMayBrowse(): (clusterId: string, topic: string) => boolean {
+  const { data: session } = useSession();
+  const { data } = useOverview();
+  const clusters = data?.parts.clusters.data ?? [];
+  return (clusterId, topic) => {
+    const cluster = clusters.find((one) => one.id === clusterId)?.name ?? "";
+    return isGranted(session?.browses ?? [], { over: "topic", cluster, name: topic });
+  };
 }
 
 /** Asks of a cluster by its id; without one, of any cluster. While its name is not known only grants on every cluster count. */

@@ -37,6 +37,7 @@ export const session = over<Session>({
   can_write: true,
   can_write_tenant: true,
   writes: [{ clusters: { match: "any", name: "" }, over: "cluster", names: { match: "any", name: "" } }],
+  browses: [{ clusters: { match: "any", name: "" }, over: "cluster", names: { match: "any", name: "" } }],
   sign_in: { passwords: true, provider: null },
 });
 export const SIGNED_OUT: Session = {
@@ -47,6 +48,7 @@ export const SIGNED_OUT: Session = {
   can_write: false,
   can_write_tenant: false,
   writes: [],
+  browses: [],
   sign_in: { passwords: true, provider: null },
 };
 

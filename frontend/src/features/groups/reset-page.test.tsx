@@ -2,8 +2,9 @@ import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/re
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { collector, listed, operation, plan } from "@/testing/samples";
+import { collector, listed, operation, plan, session } from "@/testing/samples";
 import { group, groupOffset, groupRow } from "@/testing/samples-groups";
+import type { Session } from "@/lib/types";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups/readers/reset";
@@ -209,13 +210,25 @@ describe("resetting offsets", () => {
 
   it("shows on request the record that a partition would read first, as text whatever it holds", async () => {
     const text = "<img src=x onerror=alert(1)>";
-    const bytes = (more: object) => ({ text: null, hex: null, size_bytes: 3, is_cut: false, ...more });
+    const bytes = (more: object) => ({
+      kind: "string",
+      text: "",
+      truncated: false,
+      size_bytes: 3,
+      schema: "",
+      problem: "",
+      masked: false,
+      ...more,
+    });
     const record = {
       offset: 2,
       timestamp: null,
-      key: bytes({ hex: "ff00" }),
-      value: bytes({ text, size_bytes: 5000, is_cut: true }),
-      headers: [{ name: "trace", value: null }],
+      key: bytes({ kind: "hex", text: "ff00" }),
+      value: bytes({ text, size_bytes: 5000, truncated: true }),
+      headers: [
+        { name: "trace", ...bytes({ kind: "null", size_bytes: null }) },
+        { name: "token", ...bytes({ text: "•••", size_bytes: null, masked: true }) },
+      ],
       headers_left_out: 3,
     };
     const { asked } = await open(group(), {
@@ -233,6 +246,7 @@ describe("resetting offsets", () => {
     expect(screen.getByText("3 B, not text, in hexadecimal")).toBeTruthy();
     expect(screen.getByText("4.88 KiB, only the beginning")).toBeTruthy();
     expect(screen.getByText("3 more are not shown")).toBeTruthy();
+    expect(screen.getByText("a mask hides something here")).toBeTruthy();
   });
 
   it("says that nothing is there yet, or why a record could not be read", async () => {
@@ -248,9 +262,22 @@ describe("resetting offsets", () => {
     await choosePartition();
     expect(await screen.findByText("Nothing is there yet: the log ends at 5.")).toBeTruthy();
     cleanup();
-    await open(group(), { [ADDRESS]: new Refusal(403, "Records are shown to those who may reset offsets.") });
+    await open(group(), { [ADDRESS]: new Refusal(503, "Partition 1 of sales did not bring its record in time.") });
     await choosePartition();
-    expect(await screen.findByText("Records are shown to those who may reset offsets.")).toBeTruthy();
+    expect(await screen.findByText("Partition 1 of sales did not bring its record in time.")).toBeTruthy();
+  });
+
+  it("offers no record to who may not read the messages of the topic, and says so", async () => {
+    const browses: Session["browses"] = [
+      { clusters: { match: "any", name: "" }, over: "topic", names: { match: "prefix", name: "other-" } },
+    ];
+    const { asked } = await open(group(), { "GET /console/api/session": session({ browses }) });
+    await screen.findByText("Start reading from");
+    press("Review plan");
+    await rowsOf("Offsets before and after");
+    expect(screen.getByText(/reading them needs the role message-reader, operator or owner/)).toBeTruthy();
+    expect(screen.queryByRole("combobox", { name: "See the record that is read first" })).toBeNull();
+    expect(asked.some((one) => one.url.includes("offset-samples"))).toBe(false);
   });
 
   it("shows why there is no plan, and keeps the form", async () => {

@@ -66,6 +66,9 @@ class Places:
 
 @dataclass(slots=True)
 class Counts:
+    """`is_masked`: its bytes are not said: those of one record would tell how long a secret is."""
+
+    is_masked: bool = False
     records: int = 0
     bytes: int = 0
     matched: int = 0
@@ -75,7 +78,7 @@ class Counts:
     def as_dict(self, began_s: float) -> dict[str, Any]:
         return {
             "records": self.records,
-            "bytes": self.bytes,
+            "bytes": None if self.is_masked else self.bytes,
             "matched": self.matched,
             "filter_errors": self.filter_errors,
             "left_out": self.left_out,
@@ -196,7 +199,7 @@ class _Scan:
         self._query = asked.lens.query
         self.merge: Merge = _merge(asked)
         self.ended_by = END if self.merge.is_done else ""
-        self._counts = Counts()
+        self._counts = Counts(is_masked=bool(asked.lens.masks))
         self._silence, self._silent = _Silence(), list[int]()
         self._began_s = time.monotonic()
         self._second, self._shown_in_second = 0, 0

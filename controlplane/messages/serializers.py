@@ -83,7 +83,10 @@ class MessageSerializer(Shape):
 
 class ReadingProgressSerializer(Shape):
     records = serializers.IntegerField(help_text="Looked at.")
-    bytes = serializers.IntegerField(help_text="Of keys, values and headers that were read.")
+    bytes = serializers.IntegerField(
+        allow_null=True,
+        help_text="Of keys, values and headers that were read; null where masks hide any.",
+    )
     matched = serializers.IntegerField()
     filter_errors = serializers.IntegerField(
         help_text="Records that the expression could not judge: they are not shown."

@@ -7,6 +7,7 @@ import pytest
 from controlplane.audit.models import AuditEvent
 from controlplane.messages import services
 from controlplane.messages.models import MaskRule
+from tests.controlplane.messages.conftest import fill
 from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.rest.surface import problem
 from tests.controlplane.support import client_for, tenant_make
@@ -55,6 +56,25 @@ def test_what_a_mask_hides_is_shown_to_nobody_but_who_sees_through(owner, operat
         assert "example.org" not in operator.get(orders, {"value_format": wanted}).content.decode()
     assert owner.delete(f"{MASKS}/{row['id']}").status_code == 204
     assert "u7@example.org" in operator.get(orders).content.decode()
+
+
+def test_nothing_counts_what_a_mask_hides(world, owner, operator):
+    """A span of one record, asked of its length: the sum of the bytes read would say it."""
+    rows = [(0, b"k", json.dumps({"who": {"email": "x" * n}}).encode()) for n in (1, 500)]
+    fill(world.gateway, "orders", rows)
+    made(owner)
+    path = f"/api/v1/clusters/{world.cluster.id}/topics/orders/messages"
+
+    def told(client, offset):
+        found = client.get(path, {"from": "offset", "offset": offset, "limit": 1}).json()
+        return [
+            {**found["reading"], "elapsed_ms": 0, "cursor": ""},
+            [{**row, "offset": 0, "timestamp": "", "timestamp_ms": 0} for row in found["data"]],
+        ]
+
+    assert told(operator, 0) == told(operator, 1)
+    assert told(operator, 0)[0]["bytes"] is None
+    assert told(owner, 1)[0]["bytes"] > 500
 
 
 def test_a_mask_of_another_topic_hides_nothing_here(owner, operator, orders):

@@ -24,7 +24,8 @@ export function ProgressLine({ reading, tail }: { reading: Reading; tail: boolea
         <span className="ps-muted ps-tnum">
           <span title={formatInteger(progress.matched)}>{formatInteger(progress.matched)} found</span>
           {" of "}
-          {formatInteger(progress.records)} looked at · {formatBytes(progress.bytes)} ·{" "}
+          {formatInteger(progress.records)} looked at ·{" "}
+          {progress.bytes === null ? "size hidden by masks" : formatBytes(progress.bytes)} ·{" "}
           {formatDuration(progress.elapsed_ms / 1000)}
         </span>
       )}

@@ -4,6 +4,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -22,11 +23,31 @@ KEPT_MAX = 500
 """Schemas of all registries in this process, least recently used go first."""
 REFUSED_S = 30.0
 """A schema that could not be had is not asked for again before; each asking may take seconds."""
+LOOKUPS_MAX = 100
+LOOKUPS_S_MAX = 8.0
+"""Of one reading: whoever writes messages chooses their ids, each of which is asked for."""
 Decode = Callable[[bytes], Any]
 _Kept = tuple[str, Decode | None, str, float]
 """(kind, how to decode, why it cannot be, until when that holds)"""
 _kept: OrderedDict[tuple[str, int], _Kept] = OrderedDict()
 _lock = threading.Lock()
+
+
+@dataclass(slots=True)
+class _Lookups:
+    """What one reading has asked of the registry."""
+
+    count: int = 0
+    took_s: float = 0.0
+
+    def asked(self, spec: RegistrySpec, schema_id: int) -> _Kept | None:
+        """None: this reading has asked enough."""
+        if self.count >= LOOKUPS_MAX or self.took_s >= LOOKUPS_S_MAX:
+            return None
+        began_s = time.monotonic()
+        made = _asked(spec, schema_id)
+        self.count, self.took_s = self.count + 1, self.took_s + time.monotonic() - began_s
+        return made
 
 
 def from_schema_of(cluster: Cluster) -> FromSchema | None:
@@ -43,10 +64,11 @@ def from_schema_of(cluster: Cluster) -> FromSchema | None:
         ca_pem=row.ca_pem,
         egress=policy_of(settings.EGRESS_ALLOWED),
     )
+    lookups = _Lookups()
     mark = content_hash([cluster.pk, row.url, row.username, row.secrets_token, row.ca_pem])
 
     def decode(schema_id: int, raw: bytes) -> tuple[str, Any]:
-        kind, read, why, _ = _schema(spec, mark, schema_id)
+        kind, read, why, _ = _schema(spec, mark, schema_id, lookups)
         if read is None:
             raise Undecodable(why)
         return kind, read(raw)
@@ -54,14 +76,16 @@ def from_schema_of(cluster: Cluster) -> FromSchema | None:
     return decode
 
 
-def _schema(spec: RegistrySpec, mark: str, schema_id: int) -> _Kept:
+def _schema(spec: RegistrySpec, mark: str, schema_id: int, lookups: _Lookups) -> _Kept:
     key = (mark, schema_id)
     with _lock:
         found = _kept.get(key)
         if found is not None and time.monotonic() < found[3]:
             _kept.move_to_end(key)
             return found
-    made = _asked(spec, schema_id)
+    made = lookups.asked(spec, schema_id)
+    if made is None:
+        return "", None, "Too many schemas were asked for meanwhile: look at fewer messages.", 0.0
     with _lock:
         _kept[key] = made
         while len(_kept) > KEPT_MAX:

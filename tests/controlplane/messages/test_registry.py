@@ -113,6 +113,21 @@ def test_what_the_registry_does_not_give_is_said_beside_the_bytes(
     assert len(Registry.asked) == 1
 
 
+def test_one_reading_asks_the_registry_so_often(owner, where, world, registry, monkeypatch):
+    owner.put(where, {"url": registry}, "json")
+    monkeypatch.setattr(schemas, "LOOKUPS_MAX", 2)
+    fill(world.gateway, "many", [(0, None, wire(100 + n, b"{}")) for n in range(9)])
+    path = f"/api/v1/clusters/{world.cluster.id}/topics/many/messages"
+    problems = [row["value"]["problem"] for row in owner.get(path).json()["data"]]
+    assert len(Registry.asked) == 2
+    assert [text.startswith("Too many schemas") for text in problems] == [False] * 2 + [True] * 7
+    owner.get(path)
+    assert len(Registry.asked) == 4
+    monkeypatch.setattr(schemas, "LOOKUPS_S_MAX", 0.0)
+    owner.get(path)
+    assert len(Registry.asked) == 4
+
+
 def test_an_address_within_is_not_asked(owner, where, world, registry, settings):
     settings.EGRESS_ALLOWED = []
     owner.put(where, {"url": registry}, "json")

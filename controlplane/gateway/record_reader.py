@@ -92,7 +92,7 @@ class KafkaRecordReader:
             self._consumer, self._assigned = self._opened(), frozenset()
             return Fetched({}, {number: span.start for number, span in spans.items()})
         except MALFORMED as error:
-            detail = f"A batch cannot be taken apart: {error or type(error).__name__}"
+            detail = f"A batch cannot be taken apart: {str(error) or type(error).__name__}"
             raise GatewayError(NOT_READ, detail) from error
         except LIBRARY_ERRORS as error:
             raise _refused(error, "read records") from error

@@ -64,9 +64,15 @@ def _answer(request: HttpRequest, file: Path, kept: str) -> HttpResponse:
     if encoding is not None:
         response["Content-Encoding"] = encoding
     patch_vary_headers(response, ["Accept-Encoding"])
-    if request.method not in ("GET", "HEAD"):
-        return response
-    return get_conditional_response(request, etag=response["ETag"], response=response) or response
+    answer: HttpResponse = response
+    if request.method in ("GET", "HEAD"):
+        answer = (
+            get_conditional_response(request, etag=response["ETag"], response=response) or response
+        )
+    if file.suffix == ".html":
+        # Also with a 304, which names no type: browsers put its headers over the kept page's.
+        answer["Content-Security-Policy"] = settings.PAGE_SECURITY_POLICY
+    return answer
 
 
 def _smallest(file: Path, accept: str) -> tuple[str | None, bytes]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
@@ -61,7 +62,9 @@ class SecurityHeadersMiddleware(MiddlewareMixin):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
         policy = settings.PAGE_SECURITY_POLICY if is_page else DATA_SECURITY_POLICY
-        response.headers.setdefault("Content-Security-Policy", policy)
+        # A 304 has no type, and its headers replace the kept answer's: that keeps its own policy.
+        if response.status_code != HTTPStatus.NOT_MODIFIED:
+            response.headers.setdefault("Content-Security-Policy", policy)
         response.headers.setdefault(
             "Permissions-Policy", "camera=(), geolocation=(), microphone=()"
         )

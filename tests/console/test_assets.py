@@ -85,6 +85,15 @@ def test_who_has_it_is_told_so_in_a_few_bytes(build, address):
     assert get(address, "br", **{"If-None-Match": '"another"'}).status_code == 200
 
 
+def test_a_page_that_is_still_the_same_keeps_its_policy(build):
+    """Browsers put the headers of a 304 over those of the page that they kept."""
+    first = get("/topics")
+    again = get("/topics", **{"If-None-Match": first["ETag"]})
+    assert again.status_code == 304
+    assert "script-src 'self';" in first["Content-Security-Policy"]
+    assert again["Content-Security-Policy"] == first["Content-Security-Policy"]
+
+
 def test_another_build_and_another_encoding_have_another_tag(build):
     tags = {get("/", accept)["ETag"] for accept in ("br", "gzip", "identity")}
     assert len(tags) == 3

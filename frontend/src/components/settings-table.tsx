@@ -4,6 +4,7 @@ import { formatBytes, formatDurationMs, plural } from "@/lib/format";
 import type { ConfigEntry } from "@/lib/types";
 import { Breakable } from "./breakable";
 import { Empty } from "./empty";
+import { ScrollBox } from "./scroll-box";
 import { SearchBox } from "./search-box";
 
 /** Where Kafka says that a value comes from. */
@@ -56,7 +57,7 @@ export function SettingsTable({ settings, search, onSearch }: SettingsTableProps
       {rows.length === 0 ? (
         <Empty title="Nothing matches" />
       ) : (
-        <div className="ps-table-wrap">
+        <ScrollBox label="Settings">
           <table className="ps-table" aria-label="Settings">
             <thead>
               <tr>
@@ -73,7 +74,7 @@ export function SettingsTable({ settings, search, onSearch }: SettingsTableProps
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollBox>
       )}
     </>
   );
@@ -100,7 +101,7 @@ function SettingRow({ entry }: { entry: ConfigEntry }) {
         </span>
         {words && <span className="ps-muted"> {words}</span>}
       </td>
-      <td className="ps-hide-sm ps-muted">
+      <td className="ps-hide-sm ps-muted" style={{ minWidth: 170 }}>
         {SOURCES[entry.source] ?? entry.source.toLowerCase().replaceAll("_", " ")}
         {entry.read_only && <div style={{ fontSize: "0.75rem" }}>changes with a restart</div>}
       </td>

@@ -64,13 +64,21 @@ export function ThroughputCard({ clusterId, subject, title = "Throughput", range
           <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />
         </div>
       )}
-      {found && <Figures found={found} subject={subject} />}
+      {found && <Figures found={found} clusterId={clusterId} subject={subject} />}
       {found && <Footing found={found} failed={query.isError} />}
     </Card>
   );
 }
 
-function Figures({ found, subject }: { found: Throughput; subject: Subject }) {
+/** Whose events are marked on its lines, beside the cluster's own; of the whole cluster all are. */
+function subjectsOf(subject: Subject): string[] | undefined {
+  if ("topic" in subject) return [`topic/${subject.topic}`];
+  if ("group" in subject) return [`group/${subject.group}`];
+  if ("broker" in subject) return [`broker/${subject.broker}`];
+  return undefined;
+}
+
+function Figures({ found, clusterId, subject }: { found: Throughput; clusterId: string; subject: Subject }) {
   const records = figureOf(found, subject, "records");
   const bytes = figureOf(found, subject, "bytes");
   if (records.length === 0 && bytes.length === 0)
@@ -83,15 +91,16 @@ function Figures({ found, subject }: { found: Throughput; subject: Subject }) {
     );
   const from = found.ts_ms[0];
   const to = found.to === null ? undefined : Date.parse(found.to);
+  const shared = { from, to, about: { clusterId, subjects: subjectsOf(subject) } };
   return (
     <div className="ps-card-body ps-cols-1-1">
       <figure style={{ margin: 0, minWidth: 0 }}>
         <figcaption className="ps-caption">Records a second</figcaption>
-        <TimeChart series={records} label="Records a second over time" format={formatRecordRate} from={from} to={to} />
+        <TimeChart series={records} label="Records a second over time" format={formatRecordRate} {...shared} />
       </figure>
       <figure style={{ margin: 0, minWidth: 0 }}>
         <figcaption className="ps-caption">Bytes a second</figcaption>
-        <TimeChart series={bytes} label="Bytes a second over time" format={formatByteRate} from={from} to={to} />
+        <TimeChart series={bytes} label="Bytes a second over time" format={formatByteRate} {...shared} />
       </figure>
     </div>
   );

@@ -59,7 +59,7 @@ export function MessageList({ messages, onOpen }: MessageListProps) {
                 <button
                   type="button"
                   className="ps-link ps-tnum"
-                  aria-label={`Open the message at offset ${formatInteger(message.offset)} of partition ${message.partition}`}
+                  aria-label={`Open the message at offset ${message.offset} of partition ${message.partition}`}
                   onClick={() => onOpen(message)}
                 >
                   {message.offset}

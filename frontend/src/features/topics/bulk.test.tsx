@@ -1,4 +1,4 @@
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { operation, plan, session, topicCounts, topicRow } from "@/testing/samples";
@@ -75,6 +75,29 @@ describe("several topics", () => {
     await open({ "GET /console/api/session": session({ can_write: false }) });
     await rowsOf("Topics");
     expect(screen.queryByLabelText("Choose a")).toBeNull();
+  });
+
+  it("are chosen only where a grant covers them", async () => {
+    const writes = [
+      { clusters: { match: "any", name: "" }, over: "topic", names: { match: "literal", name: "b" } },
+    ] as const;
+    await open({ "GET /console/api/session": session({ writes: [...writes] }) });
+    await rowsOf("Topics");
+    expect(screen.getAllByLabelText(/^Choose /).map((box) => box.getAttribute("aria-label"))).toEqual(["Choose b"]);
+  });
+
+  it("are chosen no longer on another cluster, which may have topics of the same names", async () => {
+    const { router } = await open({
+      "GET /console/api/pages/topics/c2": {
+        parts: { topics: ok([topicRow({ name: "a" })]), counts: ok(topicCounts()) },
+      },
+    });
+    await choose("a");
+    expect(screen.getByText("1 topic chosen")).toBeTruthy();
+    await act(() => router.navigate({ to: "/clusters/$clusterId/topics", params: { clusterId: "c2" }, search: {} }));
+    await waitFor(() => expect(screen.queryByLabelText("Choose b")).toBeNull());
+    expect(((await screen.findByLabelText("Choose a")) as HTMLInputElement).checked).toBe(false);
+    expect(screen.queryByText("1 topic chosen")).toBeNull();
   });
 
   it("are chosen no longer when that is asked for", async () => {

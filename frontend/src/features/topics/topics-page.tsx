@@ -56,12 +56,14 @@ export function TopicHealth({
 }
 
 const column = createColumnHelper<TopicRow>();
-const columns = (clusterId: string, largest: number, choice: Choice | null) => [
+const columns = (clusterId: string, largest: number, choice: Choice) => [
   column.accessor("name", {
     header: "Topic",
     cell: ({ row }) => (
       <>
-        {choice && <Chooser topic={row.original} {...choice} />}
+        {choice.mayWrite(row.original.name) && (
+          <Chooser topic={row.original} chosen={choice.chosen} onChoose={choice.onChoose} />
+        )}
         <Star about={{ kind: "topic", cluster_id: clusterId, name: row.original.name }} />
         <Link
           to="/clusters/$clusterId/topics/$topic"
@@ -122,10 +124,11 @@ const SORTS = ["name", "health", "partitions", "replication_factor", "records", 
 interface Choice {
   chosen: string[];
   onChoose: (names: string[]) => void;
+  mayWrite: (name: string) => boolean;
 }
 
-/** Internal topics are the cluster's own. */
-function Chooser({ topic, chosen, onChoose }: Choice & { topic: TopicRow }) {
+/** Of a topic that the person may change. Internal topics are the cluster's own. */
+function Chooser({ topic, chosen, onChoose }: Omit<Choice, "mayWrite"> & { topic: TopicRow }) {
   const isChosen = chosen.includes(topic.name);
   return (
     <Checkbox
@@ -149,8 +152,13 @@ function Kept({ topic, ms }: { topic: TopicRow; ms: number | null }) {
   return <>{ms < 0 ? "for ever" : formatDurationMs(ms)}</>;
 }
 
+/** What is chosen is of one cluster: on another, topics of the same names may be there too. */
 export function TopicsPage() {
   const { clusterId } = route.useParams();
+  return <TopicsOfCluster key={clusterId} clusterId={clusterId} />;
+}
+
+function TopicsOfCluster({ clusterId }: { clusterId: string }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const may = useMayWrite();
@@ -240,11 +248,11 @@ export function TopicsPage() {
             <DataTable
               rows={rows}
               paged={counts ?? undefined}
-              columns={columns(
-                clusterId,
-                counts?.largest_bytes ?? 0,
-                may("topic", clusterId) ? { chosen, onChoose: setChosen } : null,
-              )}
+              columns={columns(clusterId, counts?.largest_bytes ?? 0, {
+                chosen,
+                onChoose: setChosen,
+                mayWrite: (name) => may("topic", clusterId, name),
+              })}
               rowId={(row) => row.name}
               label="Topics"
               defaultSort="name"

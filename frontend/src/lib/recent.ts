@@ -1,23 +1,21 @@
-/** What a person has looked at last, kept in this browser for each tenant of theirs; forgotten at sign-out. */
+/** What a person has opened last, kept in this browser for each tenant of theirs; forgotten at sign-out. */
 const PREFIX = "penstock.recent.";
 /** A person and tenant keep, newest first. */
-export const RECENT_MAX = 20;
+export const RECENT_MAX = 8;
 
-const KINDS = ["topic", "group"] as const;
 export interface Recent {
-  kind: (typeof KINDS)[number];
-  clusterId: string;
-  name: string;
+  href: string;
+  title: string;
+  /** Empty where there is nothing to say. */
+  note: string;
 }
-
-const isSame = (one: Recent, other: Recent) =>
-  one.kind === other.kind && one.clusterId === other.clusterId && one.name === other.name;
 
 /** What may have been kept by anybody: anything else than such a row is left out. */
 function isRecent(value: unknown): value is Recent {
   if (typeof value !== "object" || value === null) return false;
-  const row = value as Partial<Record<keyof Recent, unknown>>;
-  return KINDS.some((kind) => kind === row.kind) && typeof row.clusterId === "string" && typeof row.name === "string";
+  const { href, title, note } = value as Record<string, unknown>;
+  // An address of ours and no other: one that begins with two slashes, or a slash and a backslash, leads elsewhere.
+  return typeof href === "string" && /^\/(?![/\\])/.test(href) && typeof title === "string" && typeof note === "string";
 }
 
 /** Rows under a key, newest first. */
@@ -30,10 +28,10 @@ export function readRecent(key: string): Recent[] {
   }
 }
 
-export function addRecent(key: string, row: Recent): void {
-  const rows = [row, ...readRecent(key).filter((other) => !isSame(row, other))].slice(0, RECENT_MAX);
+export function addRecent(key: string, { href, title, note }: Recent): void {
+  const others = readRecent(key).filter((other) => other.href !== href);
   try {
-    localStorage.setItem(PREFIX + key, JSON.stringify(rows));
+    localStorage.setItem(PREFIX + key, JSON.stringify([{ href, title, note }, ...others].slice(0, RECENT_MAX)));
   } catch {
     // Nothing is kept where there is no storage, or no room.
   }

@@ -1,25 +1,22 @@
-/** What the person who is signed in has looked at last, in the tenant that they act for. */
-import { useEffect, useMemo } from "react";
-import { addRecent, type Recent, readRecent } from "./recent";
+/** What the person who is signed in has opened last, in the tenant that they act for. */
+import { useEffect } from "react";
+import { namedHref } from "./hrefs";
+import { addRecent } from "./recent";
 import { useSession } from "./session";
+import { useCluster } from "./use-clusters";
 
 /** Whose rows these are; null while nobody is known to be signed in. */
-function useKey(): string | null {
+export function useRecentKey(): string | null {
   const { data: session } = useSession();
   const [user, tenant] = [session?.user?.username, session?.tenant?.slug];
   return user && tenant ? `${encodeURIComponent(user)}.${encodeURIComponent(tenant)}` : null;
 }
 
 /** Notes that the person looks at it, once it is known to be there. */
-export function useVisited(kind: Recent["kind"], clusterId: string, name: string, isThere: boolean): void {
-  const key = useKey();
+export function useVisited(kind: "topic" | "group", clusterId: string, name: string, isThere: boolean): void {
+  const key = useRecentKey();
+  const note = useCluster(clusterId)?.name ?? "";
   useEffect(() => {
-    if (key !== null && isThere) addRecent(key, { kind, clusterId, name });
-  }, [key, kind, clusterId, name, isThere]);
-}
-
-/** What was looked at last, newest first, as it was when the asking component was mounted. */
-export function useRecent(): Recent[] {
-  const key = useKey();
-  return useMemo(() => (key === null ? [] : readRecent(key)), [key]);
+    if (key !== null && isThere) addRecent(key, { href: namedHref(kind, clusterId, name), title: name, note });
+  }, [key, kind, clusterId, name, note, isThere]);
 }

@@ -1,7 +1,7 @@
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 import { heading, openPage } from "@/testing/app";
-import { cluster, session, topicRow } from "@/testing/samples";
+import { cluster, session, topicCounts, topicRow } from "@/testing/samples";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
 const NOTHING = { results: [], more: [] };
@@ -19,7 +19,7 @@ const open = (path = "/", more: Answers = {}) =>
     "GET /console/api/pages/overview": {
       parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) },
     },
-    "GET /console/api/pages/topics/c1": { parts: { topics: ok([topicRow()]) } },
+    "GET /console/api/pages/topics/c1": { parts: { topics: ok([topicRow()]), counts: ok(topicCounts()) } },
     "GET /console/api/search": NOTHING,
     ...more,
   });
@@ -33,7 +33,7 @@ const type = (field: HTMLElement, text: string) => fireEvent.change(field, { tar
 const chosen = () => screen.queryAllByRole("option").find((option) => option.getAttribute("aria-selected") === "true");
 
 describe("the palette", () => {
-  beforeEach(() => sessionStorage.clear());
+  beforeEach(() => localStorage.clear());
 
   it("opens with the keyboard, finds a page by its name, and goes there with Enter", async () => {
     const { router } = await open();
@@ -61,14 +61,19 @@ describe("the palette", () => {
     );
   });
 
-  it("goes round with the arrows, and offers what was opened last", async () => {
-    await open();
+  it("goes round with the arrows, and offers what was opened last, then favourites", async () => {
+    const favourite = { kind: "topic", cluster_id: "c1", name: "payments" };
+    const { router } = await open("/", { "GET /console/api/favourites": { data: [favourite] } });
     const field = await palette();
     type(field, "operations");
     await waitFor(() => expect(chosen()?.textContent).toContain("Operations"));
     fireEvent.keyDown(field, { key: "Enter" });
     await waitFor(() => expect(screen.queryByRole("combobox", { name: "Search and go to" })).toBeNull());
+    act(() => router.history.push("/"));
+    await waitFor(() => expect(heading()).toBe("Overview"));
     await palette();
+    const favourites = await screen.findByRole("group", { name: "Favourites" });
+    expect(within(favourites).getByRole("option").textContent).toBe("paymentsorders");
     const recent = await screen.findByRole("group", { name: "Recent" });
     expect(within(recent).getByRole("option").textContent).toContain("Operations");
     const again = screen.getByRole("combobox", { name: "Search and go to" });

@@ -58,13 +58,7 @@ export function Habits() {
       </button>
       <Suspense>
         {wanted.has("palette") && (
-          <Palette
-            opened={open === "palette"}
-            onClose={close}
-            places={places}
-            clusterName={cluster?.name}
-            whose={`${session?.user?.username ?? ""}@${session?.tenant?.id ?? ""}`}
-          />
+          <Palette opened={open === "palette"} onClose={close} places={places} clusterName={cluster?.name} />
         )}
         {wanted.has("help") && <Help opened={open === "help"} onClose={close} places={places} />}
       </Suspense>

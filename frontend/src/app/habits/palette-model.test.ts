@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Found, foundEntry, placeEntries, rank, sections } from "./palette-model";
+import { atRest, type Found, foundEntry, placeEntries, rank, sections } from "./palette-model";
 import { placesFor, PLACES } from "./places";
 
 const found = (more: Partial<Found>): Found => ({
@@ -10,6 +10,43 @@ const found = (more: Partial<Found>): Found => ({
   cluster_id: "c1",
   cluster_name: "main",
   ...more,
+});
+
+describe("the palette at rest", () => {
+  const recent = (href: string, title: string) => ({ href, title, note: "main" });
+  const favourite = (name: string) => ({ kind: "topic" as const, cluster_id: "c1", name });
+  const listed = (more: Partial<Parameters<typeof atRest>[0]>) =>
+    atRest({
+      here: "/",
+      recent: [],
+      favourites: [],
+      clusterName: (id) => (id === "c1" ? "main" : undefined),
+      places: placesFor(undefined, false).slice(0, 2),
+      ...more,
+    }).map(({ kind, entries, more: isCut }) => [kind, entries.map(({ title, note }) => [title, note]), isCut]);
+
+  it("has what was opened last but the open page, then favourites, then pages, each once", () => {
+    const here = "/clusters/c1/topics/orders";
+    const rows = [recent(here, "orders"), recent("/clusters/c1/topics/a%2Fb", "a/b"), recent("/alerts", "Alerts")];
+    expect(listed({ here, recent: rows, favourites: [favourite("a/b"), favourite("orders")] })).toEqual([
+      [
+        "recent",
+        [
+          ["a/b", "main"],
+          ["Alerts", "main"],
+        ],
+        false,
+      ],
+      ["favourite", [["orders", "main"]], false],
+      ["place", [["Overview", ""]], false],
+    ]);
+  });
+
+  it("has the newest favourites, and says when there are more; a cluster out of sight has no name", () => {
+    const many = Array.from({ length: 9 }, (_, at) => ({ ...favourite(`t${at}`), cluster_id: "c2" }));
+    const [section] = listed({ favourites: many });
+    expect(section).toEqual(["favourite", [8, 7, 6, 5, 4, 3, 2, 1].map((at) => [`t${at}`, ""]), true]);
+  });
 });
 
 describe("the palette's list", () => {

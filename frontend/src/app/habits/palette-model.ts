@@ -1,6 +1,9 @@
 /** What the palette shows for a text: pages by our own names, everything else as the server found it. Pure. */
 import type { AnswerOf } from "@/lib/addresses";
+import type { Favourite } from "@/lib/favourites";
+import { clusterHref, namedHref } from "@/lib/hrefs";
 import { isKind, kindLabel } from "@/lib/kinds";
+import type { Recent } from "@/lib/recent";
 import { words } from "@/words";
 import type { Place } from "./places";
 
@@ -23,6 +26,7 @@ export interface Section {
 }
 
 const PLACES_SHOWN = 6;
+const FAVOURITES_SHOWN = 8;
 
 /** How well a title goes with a text: 0 begins with it, 1 a word of it does, 2 it is in it; null not at all. */
 export function rank(title: string, text: string): number | null {
@@ -46,13 +50,11 @@ export function placeEntries(places: (Place & { href: string })[], text: string,
     }));
 }
 
-const on = (found: Found, path: string): string => `/clusters/${encodeURIComponent(found.cluster_id ?? "")}/${path}`;
-
 const HREFS: Record<Found["kind"], (found: Found) => string> = {
-  cluster: ({ id }) => `/clusters/${encodeURIComponent(id)}`,
-  topic: (found) => on(found, `topics/${encodeURIComponent(found.id)}`),
-  group: (found) => on(found, `groups/${encodeURIComponent(found.id)}`),
-  user: (found) => on(found, "access"),
+  cluster: ({ id }) => clusterHref(id),
+  topic: ({ id, cluster_id }) => namedHref("topic", cluster_id ?? "", id),
+  group: ({ id, cluster_id }) => namedHref("group", cluster_id ?? "", id),
+  user: ({ cluster_id }) => `${clusterHref(cluster_id ?? "")}/access`,
   operation: ({ id }) => `/operations/${encodeURIComponent(id)}`,
   runbook: ({ id }) => `/runbooks/${encodeURIComponent(id)}`,
 };
@@ -81,3 +83,39 @@ export function sections(places: Entry[], found: readonly Found[], more: readonl
     .map((kind) => ({ kind, entries: entries.filter((entry) => entry.kind === kind), more: more.includes(kind) }))
     .filter((section) => section.entries.length > 0);
 }
+
+interface AtRest {
+  /** The page that is open: the first that is offered is the one before it. */
+  here: string;
+  recent: readonly Recent[];
+  /** Oldest first. */
+  favourites: readonly Favourite[];
+  clusterName: (id: string) => string | undefined;
+  places: readonly (Place & { href: string })[];
+}
+
+/** Before anything is typed: what was opened last, the newest favourites, then the pages; each address once. */
+export function atRest({ here, recent, favourites, clusterName, places }: AtRest): Section[] {
+  const known = new Set<string>();
+  const unseen = (entries: Entry[]): Entry[] =>
+    entries.filter(({ href }) => !known.has(href) && Boolean(known.add(href)));
+  const last = unseen(recent.filter(({ href }) => href !== here).map((row): Entry => ({ ...row, kind: "recent" })));
+  const marked = unseen([...favourites].reverse().map((one) => favouriteEntry(one, clusterName(one.cluster_id))));
+  const pages = unseen(places.map(({ href, title }): Entry => ({ kind: "place", href, title, note: "" })));
+  return [
+    { kind: "recent" as const, entries: last, more: false },
+    {
+      kind: "favourite" as const,
+      entries: marked.slice(0, FAVOURITES_SHOWN),
+      more: marked.length > FAVOURITES_SHOWN,
+    },
+    { kind: "place" as const, entries: pages, more: false },
+  ].filter((section) => section.entries.length > 0);
+}
+
+const favouriteEntry = ({ kind, cluster_id, name }: Favourite, clusterName = ""): Entry => ({
+  kind: "favourite",
+  href: namedHref(kind, cluster_id, name),
+  title: name,
+  note: clusterName,
+});

@@ -5,9 +5,12 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { api } from "@/lib/api-client";
-import { recentEntries, rememberEntry } from "@/lib/recent-entries";
+import { useFavourites } from "@/lib/favourites";
+import { addRecent, readRecent } from "@/lib/recent";
+import { useOverview } from "@/lib/use-clusters";
+import { useRecentKey } from "@/lib/use-recent";
 import { words } from "@/words";
-import { type Entry, placeEntries, type Section, sections } from "./palette-model";
+import { atRest, type Entry, placeEntries, type Section, sections } from "./palette-model";
 import type { Place } from "./places";
 
 const PAUSE_MS = 150;
@@ -19,8 +22,6 @@ interface PaletteProps {
   onClose: () => void;
   places: (Place & { href: string })[];
   clusterName: string | undefined;
-  /** Person and tenant. */
-  whose: string;
 }
 
 /** Search over everything that has a name, and the way to it. */
@@ -47,7 +48,7 @@ function useFound(text: string) {
   });
 }
 
-function Chooser({ onClose, places, clusterName, whose }: Omit<PaletteProps, "opened">) {
+function Chooser({ onClose, places, clusterName }: Omit<PaletteProps, "opened">) {
   const id = useId();
   const router = useRouter();
   const [text, setText] = useState("");
@@ -55,16 +56,18 @@ function Chooser({ onClose, places, clusterName, whose }: Omit<PaletteProps, "op
   const [asked] = useDebouncedValue(wanted, PAUSE_MS);
   const found = useFound(wanted === "" ? "" : asked);
   const [at, setAt] = useState(0);
+  const rest = useAtRest(places);
+  const recentKey = useRecentKey();
   const groups =
     wanted === ""
-      ? atRest(whose, places)
+      ? rest
       : sections(placeEntries(places, wanted, clusterName), found.data?.results ?? [], found.data?.more ?? []);
   const entries = groups.flatMap((group) => group.entries);
   const current = Math.min(at, entries.length - 1);
   const isSearching = wanted !== "" && (found.isFetching || asked !== wanted);
   const open = (entry: Entry | undefined) => {
     if (!entry) return;
-    rememberEntry(whose, entry);
+    if (recentKey !== null) addRecent(recentKey, entry);
     onClose();
     router.history.push(entry.href);
   };
@@ -133,16 +136,20 @@ function Chooser({ onClose, places, clusterName, whose }: Omit<PaletteProps, "op
   );
 }
 
-/** Before anything is typed: what was opened last, then the pages. */
-function atRest(whose: string, places: PaletteProps["places"]): Section[] {
-  const recent = recentEntries(whose).map((entry): Entry => ({ ...entry, kind: "recent" }));
-  const known = new Set(recent.map(({ href }) => href));
-  const others = places.filter(({ href }) => !known.has(href));
-  const pages = others.map(({ href, title }): Entry => ({ kind: "place", href, title, note: "" }));
-  return [
-    { kind: "recent" as const, entries: recent, more: false },
-    { kind: "place" as const, entries: pages, more: false },
-  ].filter((section) => section.entries.length > 0);
+/** What is offered before anything is typed. */
+function useAtRest(places: PaletteProps["places"]): Section[] {
+  const { pathname } = useRouter().history.location;
+  const key = useRecentKey();
+  const favourites = useFavourites();
+  const { data } = useOverview();
+  const clusters = data?.parts.clusters.data;
+  return atRest({
+    here: pathname,
+    recent: key === null ? [] : readRecent(key),
+    favourites: favourites ?? [],
+    clusterName: (id) => clusters?.find((cluster) => cluster.id === id)?.name,
+    places,
+  });
 }
 
 interface GroupProps {

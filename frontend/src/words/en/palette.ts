@@ -5,6 +5,7 @@ export const palette = {
   kinds: {
     place: "Pages",
     recent: "Recent",
+    favourite: "Favourites",
     cluster: "Clusters",
     topic: "Topics",
     group: "Consumer groups",

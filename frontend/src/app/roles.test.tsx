@@ -4,8 +4,19 @@ import { describe, expect, it } from "vitest";
 import { mayWrite, needOf } from "@/lib/permissions";
 import type { Session } from "@/lib/types";
 import { openPage } from "@/testing/app";
-import { AT, broker, cluster, collector, operation, plan, session, topic, topicRow } from "@/testing/samples";
-import { group, groupRow, lagPoint } from "@/testing/samples-groups";
+import {
+  AT,
+  broker,
+  cluster,
+  collector,
+  operation,
+  plan,
+  session,
+  topic,
+  topicCounts,
+  topicRow,
+} from "@/testing/samples";
+import { group, groupCounts, groupRow, lagPoint } from "@/testing/samples-groups";
 import { type Answers, ok } from "@/testing/server";
 
 const ANY = { match: "any", name: "" } as const;
@@ -47,12 +58,12 @@ const groupParts = {
 };
 const PAGES: Answers = {
   "GET /api/v1/clusters/c1/analytics/lag": { as_of: AT, run_id: "run_1", data: [lagPoint()] },
-  "GET /console/api/pages/topics/c1": { parts: { topics: ok([topicRow()]) } },
+  "GET /console/api/pages/topics/c1": { parts: { topics: ok([topicRow()]), counts: ok(topicCounts()) } },
   "GET /console/api/pages/topic/c1/sales": { parts: { topic: ok(topic()), retention: ok(gold) } },
   "GET /console/api/pages/topic/c1/team-a-1": {
     parts: { topic: ok(topic({ name: "team-a-1" })), retention: ok(gold) },
   },
-  "GET /console/api/pages/groups/c1": { parts: { groups: ok([groupRow()]), lag: ok(gold) } },
+  "GET /console/api/pages/groups/c1": { parts: { groups: ok([groupRow()]), counts: ok(groupCounts()), lag: ok(gold) } },
   "GET /console/api/pages/group/c1/readers": { parts: groupParts },
   "GET /console/api/pages/cluster/c1": {
     parts: {
@@ -60,6 +71,8 @@ const PAGES: Answers = {
       summary: ok({ topics: 1, partitions: 1, under_replicated: 0, offline: 0, size_bytes: 1 }),
       loads,
       reassignments: moves,
+      attention: ok([]),
+      events: ok([]),
       operations: ok([]),
       client_config: ok({ properties: "bootstrap.servers=x", librdkafka: "", kcat: "" }),
     },
@@ -74,7 +87,7 @@ const PAGES: Answers = {
     },
   },
   "GET /console/api/pages/reassign/c1": {
-    parts: { cluster: ok(cluster()), topics: ok([topicRow()]), loads, reassignments: moves },
+    parts: { cluster: ok(cluster()), counts: ok(topicCounts()), loads, reassignments: moves },
   },
 };
 const at = (path: string, who: Session, more: Answers = {}) => openPage(path, { ...PAGES, ...more, [SESSION]: who });

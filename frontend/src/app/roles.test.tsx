@@ -74,7 +74,7 @@ const PAGES: Answers = {
       attention: ok([]),
       events: ok([]),
       operations: ok([]),
-      client_config: ok({ properties: "bootstrap.servers=x", librdkafka: "", kcat: "" }),
+      client_config: ok({ values: {}, properties: "bootstrap.servers=x", java: "", python: "", snippets: [] }),
     },
   },
   "GET /console/api/pages/access/c1": {

@@ -12,6 +12,8 @@ const parts = {
   summary: ok(null),
   loads: ok([]),
   reassignments: ok({ total: 0, rows: [], unknown: [] }),
+  attention: ok([]),
+  events: ok([]),
   operations: ok([]),
   client_config: ok(null),
 };

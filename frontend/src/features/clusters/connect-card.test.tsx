@@ -24,6 +24,8 @@ const open = () =>
         summary: unavailable("later"),
         loads: unavailable("later"),
         reassignments: unavailable("later"),
+        attention: ok([]),
+        events: ok([]),
         operations: ok([]),
         attention: ok([]),
         events: unavailable("later"),

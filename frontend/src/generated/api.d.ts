@@ -4072,7 +4072,7 @@ export interface components {
             partitions: number[];
             risk: components["schemas"]["GroupExpiryStatusEnum"] | components["schemas"]["NullEnum"];
             /** @description By the worst harm. */
-            severity: components["schemas"]["GroupSeverityEnum"];
+            severity: components["schemas"]["DiagnosisSeverityEnum"];
             status: components["schemas"]["LagPointStatusEnum"] | components["schemas"]["NullEnum"];
             /** @description One sentence. */
             text: string;
@@ -4080,6 +4080,8 @@ export interface components {
             /** @description What is not known, a sentence each. */
             unknown: string[];
         };
+        /** @enum {string} */
+        DiagnosisSeverityEnum: "ok" | "unknown" | "recovering" | "warning" | "danger";
         DiskForecast: {
             analysis: string;
             /** Format: date-time */
@@ -4493,8 +4495,6 @@ export interface components {
             observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
         };
-        /** @enum {string} */
-        GroupSeverityEnum: "ok" | "unknown" | "recovering" | "warning" | "danger";
         Health: {
             /**
              * Format: date-time
@@ -5353,10 +5353,11 @@ export interface components {
             kind: "offset.restore";
         };
         OffsetSample: {
+            /** @description As asked for; the record may lie behind it. */
             offset: number;
             partition: number;
-            /** @description null: nothing is there yet, the log ends here */
-            record: components["schemas"]["SampledRecord"] | null;
+            /** @description Null: nothing is there yet, the log ends here. */
+            record: components["schemas"]["Message"] | null;
             topic: string;
         };
         OpenInvitation: {
@@ -5877,8 +5878,8 @@ export interface components {
         /** @enum {string} */
         RangeEnum: "1h" | "6h" | "24h" | "7d" | "30d" | "90d";
         ReadingDone: {
-            /** @description Of keys, values and headers that were read. */
-            bytes: number;
+            /** @description Of keys, values and headers that were read; null where masks hide any. */
+            bytes: number | null;
             /** @description Of the page after. */
             cursor: string | null;
             elapsed_ms: number;
@@ -5910,8 +5911,8 @@ export interface components {
         /** @enum {string} */
         ReadingPhasePhaseEnum: "connecting" | "reading";
         ReadingProgress: {
-            /** @description Of keys, values and headers that were read. */
-            bytes: number;
+            /** @description Of keys, values and headers that were read; null where masks hide any. */
+            bytes: number | null;
             elapsed_ms: number;
             /** @description Records that the expression could not judge: they are not shown. */
             filter_errors: number;
@@ -6387,20 +6388,6 @@ export interface components {
             parts: components["schemas"]["RunbookPart"][];
             title: string;
         };
-        SampleHeader: {
-            name: string;
-            value: components["schemas"]["ShownBytes"] | null;
-        };
-        SampledRecord: {
-            headers: components["schemas"]["SampleHeader"][];
-            headers_left_out: number;
-            key: components["schemas"]["ShownBytes"] | null;
-            /** @description May be later than the one that was asked for. */
-            offset: number;
-            /** Format: date-time */
-            timestamp: string | null;
-            value: components["schemas"]["ShownBytes"] | null;
-        };
         /** @enum {string} */
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
         SchemaRegistry: {
@@ -6480,6 +6467,8 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         Session: {
+            /** @description Where it reads messages, likewise. */
+            browses: components["schemas"]["Write"][];
             /** @description Anything at all in the current tenant. */
             can_write: boolean;
             /** @description In the current tenant, what is of no one cluster: lag objectives, alert settings, silences, destinations. */
@@ -6499,13 +6488,6 @@ export interface components {
         };
         /** @enum {string} */
         SeverityE75Enum: "page" | "ticket" | "none";
-        ShownBytes: {
-            hex: string | null;
-            /** @description Only the beginning is shown. */
-            is_cut: boolean;
-            size_bytes: number;
-            text: string | null;
-        };
         SignIn: {
             /** @description One may sign in by a password. */
             passwords: boolean;
@@ -6513,6 +6495,8 @@ export interface components {
             provider: string | null;
         };
         SignedOut: {
+            /** @description Where it reads messages, likewise. */
+            browses: components["schemas"]["Write"][];
             /** @description Anything at all in the current tenant. */
             can_write: boolean;
             /** @description In the current tenant, what is of no one cluster: lag objectives, alert settings, silences, destinations. */
@@ -7157,7 +7141,7 @@ export interface components {
             /** @description Why it may be old or not all there is; null when the last observation read it. */
             stale_reason: string | null;
             state: string;
-            /** @description Assigned partitions without one. */
+            /** @description Partitions of the topic without one. */
             uncommitted: number;
         };
         TopicReaders: {
@@ -13955,7 +13939,10 @@ export interface operations {
     deployment_remove: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
             path: {
                 event_id: string;
             };
@@ -13969,6 +13956,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description A problem (RFC 9457) */
             401: {
@@ -13999,6 +13995,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -8,7 +8,6 @@ import { type Answers, ok, PENDING, Refusal } from "@/testing/server";
 const ADDRESS = "/api/v1/clusters/c1/analytics/throughput";
 const parts = {
   cluster: ok(cluster()),
-  attention: ok([]),
   summary: ok(null),
   loads: ok([]),
   reassignments: ok({ total: 0, rows: [], unknown: [] }),

@@ -27,8 +27,6 @@ const open = () =>
         attention: ok([]),
         events: ok([]),
         operations: ok([]),
-        attention: ok([]),
-        events: unavailable("later"),
         client_config: ok({
           values: {},
           properties: "",

@@ -20,7 +20,7 @@ from controlplane.timeline.models import SUBJECT_MAX
 from controlplane.timeline.rules import Place
 from controlplane.timeline.serializers import (
     DeploymentInputSerializer,
-    TimelineEventSerializer,
+    DeploymentSerializer,
     TimelinePageSerializer,
     TimelineQuerySerializer,
 )
@@ -117,7 +117,7 @@ class DeploymentsView(TenantView):
     @documented(
         "deployment_mark",
         body=DeploymentInputSerializer,
-        answers={201: TimelineEventSerializer},
+        answers={201: DeploymentSerializer},
         tag=TAG,
         summary="Mark a deployment on the timeline, of the tenant, a cluster, a topic or a group",
     )
@@ -130,7 +130,8 @@ class DeploymentsView(TenantView):
             actor=self.access.actor,
             **given.validated_data,
         )
-        return Response(selectors.deployment_dict(self.scope, row), status=status.HTTP_201_CREATED)
+        shown = with_tag(selectors.deployment_dict(self.scope, row))
+        return Response(shown, status=status.HTTP_201_CREATED)
 
 
 class DeploymentView(TenantView):
@@ -142,13 +143,13 @@ class DeploymentView(TenantView):
 
     @documented(
         "deployment_get",
-        answers={200: TimelineEventSerializer},
+        answers={200: DeploymentSerializer},
         tag=TAG,
         summary="One deployment that was marked",
     )
     def get(self, request: Request, event_id: str) -> Response:
         row = selectors.deployment_row(self.tenant, self.scope, event_id)
-        return Response(selectors.deployment_dict(self.scope, row))
+        return Response(with_tag(selectors.deployment_dict(self.scope, row)))
 
     @documented(
         "deployment_remove",

@@ -39,6 +39,10 @@ class TimelineEventSerializer(Shape):
     runbook = serializers.CharField(allow_null=True)
 
 
+class DeploymentSerializer(TimelineEventSerializer):
+    etag = serializers.CharField()
+
+
 class TimelinePageSerializer(Shape):
     data = TimelineEventSerializer(many=True)  # type: ignore[assignment] # a field here
     page = PageSerializer()

@@ -43,7 +43,9 @@ def test_a_bomb_is_refused_before_it_is_whole(monkeypatch):
             gunzip(payload)
 
 
-@pytest.mark.parametrize("payload", [b"no gzip", gzip.compress(b"x" * 100)[:-9]])
+@pytest.mark.parametrize(
+    "payload", [b"no gzip", gzip.compress(b"x" * 100)[:-9]], ids=["none", "cut"]
+)
 def test_what_is_none_is_refused(payload):
     with pytest.raises(zlib.error):
         gunzip(payload)

@@ -101,7 +101,7 @@ def test_the_next_looks_bring_the_rest(reader):
     assert len(Consumer.made) == 3
 
 
-@pytest.mark.parametrize("batch", [b"no gzip", gzip.compress(b"0" * 2_000)])
+@pytest.mark.parametrize("batch", [b"no gzip", gzip.compress(b"0" * 2_000)], ids=["none", "large"])
 def test_a_batch_that_nobody_can_unpack_is_said(reader, monkeypatch, batch):
     monkeypatch.setattr(Consumer, "batches", [BATCHES[0], batch])
     assert reader.fetch({0: Span(0, 2)}, wait_s=0).next == {0: 1}

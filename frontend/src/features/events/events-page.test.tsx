@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press } from "@/testing/app";
 import { describeListStates } from "@/testing/list-states";
-import { session, timelineEvent } from "@/testing/samples";
+import { ETAG, session, timelineEvent } from "@/testing/samples";
 import { type Answers } from "@/testing/server";
 
 const page = (rows: object[], next: string | null = null) => ({
@@ -144,11 +144,14 @@ describe("deployments", () => {
   });
 
   it("are taken back after a question", async () => {
-    const { asked } = await open("", { "DELETE /api/v1/deployments/ev_4": null });
+    const { asked } = await open("", {
+      "GET /api/v1/deployments/ev_4": { ...timelineEvent({ id: "ev_4", kind: "deployment" }), etag: ETAG },
+      "DELETE /api/v1/deployments/ev_4": null,
+    });
     await items();
     press(/^Remove the mark/);
     fireEvent.click(await screen.findByRole("button", { name: "Take it back" }));
-    await waitFor(() => expect(asked.some((one) => one.method === "DELETE")).toBe(true));
+    await waitFor(() => expect(asked.find((one) => one.method === "DELETE")?.ifMatch).toBe(ETAG));
   });
 
   it("are offered to nobody who may only read", async () => {

@@ -10,7 +10,12 @@ import type { TimelineEvent } from "@/lib/types";
 export function RemoveMark({ event }: { event: TimelineEvent }) {
   const [asked, setAsked] = useState(false);
   const send = useChange(
-    () => api.delete("/api/v1/deployments/{event_id}", { blanks: { event_id: event.id } }),
+    async () => {
+      const blanks = { event_id: event.id };
+      // Lists of events name no version.
+      const mark = await api.get("/api/v1/deployments/{event_id}", { blanks });
+      return api.delete("/api/v1/deployments/{event_id}", { blanks, ifMatch: mark.etag });
+    },
     () => "The mark is taken back.",
     [CHART_EVENTS],
   );

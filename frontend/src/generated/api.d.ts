@@ -3944,6 +3944,46 @@ export interface components {
             /** @description Keys that the member made. They may do nothing any more until an owner rotates them, who is their maker from then on. */
             keys_made: string[];
         };
+        Deployment: {
+            after: {
+                [key: string]: unknown | null;
+            };
+            alert_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was seen, of what was observed.
+             */
+            at: string;
+            /** @description By partition or setting. */
+            before: {
+                [key: string]: unknown | null;
+            };
+            by: string | null;
+            cluster: string | null;
+            /** @description null: it is the tenant's. */
+            cluster_id: string | null;
+            /** @description Partitions, settings or events; null: more than you may see. */
+            count: number | null;
+            etag: string;
+            id: string;
+            kind: components["schemas"]["TimelineKindEnum"];
+            /** @description It stands for others that are not kept one by one. */
+            more: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last seen otherwise; null: it happened at `at`.
+             */
+            not_before: string | null;
+            operation_id: string | null;
+            /** @description A deployment whose mark you may take back. */
+            removable: boolean;
+            runbook: string | null;
+            /** @description topic/…, group/…, broker/…; empty: the cluster or tenant. */
+            subject: string;
+            /** @description One sentence. */
+            text: string;
+            tone: components["schemas"]["TimelineToneEnum"];
+        };
         DeploymentInputRequest: {
             /**
              * Format: date-time
@@ -13753,7 +13793,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TimelineEvent"];
+                    "application/json": components["schemas"]["Deployment"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -13879,7 +13919,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TimelineEvent"];
+                    "application/json": components["schemas"]["Deployment"];
                 };
             };
             /** @description Not Modified */

@@ -128,7 +128,8 @@ def test_the_matrix_is_paged_by_principals_and_narrowed(world, rules):
     assert ask(world, "matrix", principal="APP", resource="ord").json()["principals"] == 1
 
 
-def test_a_matrix_that_was_never_read_says_why_and_is_not_empty(world):
+def test_a_matrix_that_cannot_be_read_says_why_and_is_not_empty(world):
+    world.gateway.offline = True
     problem(ask(world, "matrix"), 503)
 
 

@@ -109,8 +109,10 @@ def test_what_comes_later_is_waited_for_and_silence_is_no_error(gateway, name, w
 def test_reading_leaves_no_trace(gateway, name, write, read):
     made(gateway, name)
     write(name, value(0))
+    # Other tests have had groups on these brokers.
+    before = {row.group for row in gateway.list_groups()}
     everything(read(name, [0]), {0: Span(0, 1)})
-    assert gateway.list_groups() == []
+    assert {row.group for row in gateway.list_groups()} <= before
 
 
 @pytest.mark.cluster

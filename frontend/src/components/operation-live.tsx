@@ -59,8 +59,8 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
               Cancel operation
             </Button>
           )}
-          {canWrite && settled && operation.revertible && !operation.reverted_by && (
-            <UndoButton operation={operation} />
+          {canWrite && settled && (
+            <UndoButton operation={operation} offered={operation.revertible && !operation.reverted_by} />
           )}
           {!standalone && (
             <Link
@@ -151,8 +151,9 @@ export function PlanDialog({ opened, onClose, title, plan, error, onReplan, onSt
   );
 }
 
-/** Plans the reverse of a finished operation and shows it for confirmation. */
-function UndoButton({ operation }: { operation: Operation }) {
+/** Plans the reverse of a finished operation and shows it for confirmation. Once that has begun it is not `offered`
+ * any more, and the dialog stays until its end was seen. */
+function UndoButton({ operation, offered }: { operation: Operation; offered: boolean }) {
   const [opened, setOpened] = useState(false);
   const undo = useUndoPlan();
   const open = () => {
@@ -161,9 +162,11 @@ function UndoButton({ operation }: { operation: Operation }) {
   };
   return (
     <>
-      <Button variant="default" leftSection={<IconArrowBackUp size={15} />} onClick={open}>
-        Undo
-      </Button>
+      {offered && (
+        <Button variant="default" leftSection={<IconArrowBackUp size={15} />} onClick={open}>
+          Undo
+        </Button>
+      )}
       <PlanDialog
         opened={opened}
         onClose={() => setOpened(false)}

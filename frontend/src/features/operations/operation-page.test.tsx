@@ -145,6 +145,9 @@ describe("one operation", () => {
     const dialog = within(await screen.findByRole("dialog", { name: "Undo: create topic" }));
     (await dialog.findByRole("button", { name: "Delete topic" })).click();
     expect(await screen.findByText(/What it changed was put back by/)).toBeTruthy();
+    // The dialog stays until its end was seen, though the button that opened it is gone.
+    expect(dialog.getByTestId("operation-live").dataset["state"]).toBe("succeeded");
+    expect(screen.queryByRole("button", { name: "Undo", hidden: true })).toBeNull();
   });
 
   it("is undone by a plan that is confirmed like any other, whose operation is shown live", async () => {

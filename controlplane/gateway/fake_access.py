@@ -7,12 +7,14 @@ from controlplane.gateway.types import AclBinding, ClientQuota, QuotaEntity, Scr
 
 
 class FakeAccessMixin:
+    """Needs the fake that it is mixed into: its tables, and its account of calls."""
+
     users: dict[tuple[str, str], str]
     acls: set[AclBinding]
     quotas: dict[QuotaEntity, dict[str, float]]
 
     def called(self, method: str) -> None:
-        """Notes the call; raises what was asked for."""
+        """Notes the call; raises what was asked for. `FakeGateway` has it."""
         raise NotImplementedError
 
     def list_users(self) -> list[ScramCredential]:

@@ -91,7 +91,7 @@ const columns = (clusterId: string, largest: number, choice: Choice) => [
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor("replication_factor", {
-    header: "Copies",
+    header: "Replication factor",
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),

@@ -124,6 +124,7 @@ class KafkaGateway(KafkaAccessMixin):
                 resources, include_synonyms=True, config_filter="all"
             ),
             what="describe configs",
+            is_hedged=kind is ConfigResourceType.TOPIC,
         )
         by_name = found.get(kind.name.lower(), {})
         # The library drops the error code: an answer without a single key was a refusal.

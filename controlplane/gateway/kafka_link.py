@@ -11,7 +11,7 @@ import copy
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from kafka.admin import KafkaAdminClient
@@ -20,14 +20,21 @@ from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionErro
 from controlplane.gateway.authentication import way_in
 from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
-from controlplane.gateway.errors import UNREACHABLE, GatewayError, timed_out, unreachable
+from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError, timed_out, unreachable
 
 R = TypeVar("R")
-CALLS_AT_ONCE = 4
+CALLS_AT_ONCE, READS_OF_ANY_AT_ONCE = 4, 8
+"""Of those that only certain brokers answer, and of those that any does: a broker that hangs holds
+the former until their deadline, and the latter never wait for them.
+"""
 RETRY_LEFT_S = 0.5
 """A read is asked once more only while there is time for an answer."""
 HEDGE_AFTER_S = 3.0
 """Whom a hung broker keeps waiting asks another one then: what any of them may answer."""
+ASKED_MAX = 3
+"""How often the same is asked at a time; a cluster may be slow because it has much to do."""
+OWN_TIMEOUT = "Request timed out after"
+"""How the library says that nobody answered in time, in an error that brokers also answer with."""
 READS_MAX, READS_OF_ONE_MAX = 4, 2
 """How often a read is asked that any broker may answer, or only one."""
 _CODES = re.compile(r"\[Error -?\d+\] \w+(?:: )?|(?:(?<=: )|^)[A-Z]\w*Error: ")
@@ -47,7 +54,9 @@ class KafkaLink:
         self._lock = threading.Lock()
         self._client: Any = None
         self._is_closed = False
+        self._users: dict[int, int] = {}
         self._pool = concurrent.futures.ThreadPoolExecutor(CALLS_AT_ONCE, "gateway")
+        self._any = concurrent.futures.ThreadPoolExecutor(READS_OF_ANY_AT_ONCE, "gateway-any")
 
     def call(
         self,
@@ -64,8 +73,8 @@ class KafkaLink:
         With `is_particular` it asks one broker by name: what that one does not answer says nothing
         of the client, which goes on with the others. `is_hedged` is for a read that any broker
         answers: one that hangs keeps its connection up, and would be waited for until the deadline,
-        so after `HEDGE_AFTER_S` the same is asked beside it; the client takes another broker, as
-        the first has a request under way (Dean, Barroso: The Tail at Scale, 2013).
+        so after each `HEDGE_AFTER_S` the same is asked beside it; the client takes another broker,
+        as the first has a request under way (Dean, Barroso: The Tail at Scale, 2013).
 
         A read whose broker went away is asked again, up to `READS_MAX` times, each time by a
         client that learns again who is there: until the others know that the broker is gone, it
@@ -107,9 +116,9 @@ class KafkaLink:
         """Raises GatewayError, as `call`."""
         drop = _keep if is_particular else self._drop
         try:
-            if is_hedged and limit_s > HEDGE_AFTER_S:
+            if is_hedged:
                 return self._hedged(work, limit_s)
-            return self._pool.submit(self._work, work).result(limit_s)
+            return _result(self._pool.submit(self._work, work), limit_s)
         except concurrent.futures.TimeoutError as error:
             drop()
             raise timed_out(f"{what}: no answer in {limit_s:.0f} s", write=write) from error
@@ -121,6 +130,7 @@ class KafkaLink:
             raise GatewayError("UNSUPPORTED_VERSION", f"{what}: {error}") from error
         except BrokerResponseError as error:
             found = refusal(type(error), str(error))
+            found.unknown_outcome &= write
             if found.retriable:
                 drop()
             raise found from error
@@ -131,20 +141,24 @@ class KafkaLink:
             raise found from error
 
     def _hedged(self, work: Callable[[Any], R], limit_s: float) -> R:
-        """The first answer of two that are asked for one after the other, or the last error.
+        """The first answer of those that are asked one after the other, or the last error.
 
         Raises:
-            concurrent.futures.TimeoutError: neither answered.
+            concurrent.futures.TimeoutError: none answered.
         """
         ends_s = time.monotonic() + limit_s
-        first = self._pool.submit(self._work, work)
-        if concurrent.futures.wait([first], HEDGE_AFTER_S).done:
-            return first.result()
-        asked = [first, self._pool.submit(self._work, work)]
-        for ended in concurrent.futures.as_completed(asked, ends_s - time.monotonic()):
-            if ended.exception() is None:
-                break
-        return ended.result()
+        asked: list[concurrent.futures.Future[R]] = []
+        try:
+            while (left_s := ends_s - time.monotonic()) > 0:
+                asked.append(self._any.submit(self._work, work))
+                is_last = len(asked) == ASKED_MAX
+                ended = _answered(asked, left_s if is_last else min(HEDGE_AFTER_S, left_s))
+                if ended is not None:
+                    return ended.result()
+            raise concurrent.futures.TimeoutError
+        finally:
+            for each in asked:
+                each.cancel()
 
     def at(self, broker: int, timeout_s: float) -> "BrokerLink":
         return BrokerLink(self, broker, timeout_s)
@@ -153,19 +167,42 @@ class KafkaLink:
         with self._lock:
             self._is_closed = True
         self._drop()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._any):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _work(self, work: Callable[[Any], R]) -> R:
-        return work(self._connected())
+        client = self._connected()
+        try:
+            return work(client)
+        finally:
+            self._leave(client)
 
     def _connected(self) -> Any:
-        """The client, made here when there is none.
+        """The client, made here when there is none; whoever has it leaves it again.
 
         Nobody waits for another's connecting: that may hang until its deadline.
         """
         with self._lock:
             client = self._client
+            if client is not None:
+                self._enter(client)
         return client or self._adopted(self._connect())
+
+    def _enter(self, client: Any) -> None:
+        """The caller holds the lock."""
+        self._users[id(client)] = self._users.get(id(client), 0) + 1
+
+    def _leave(self, client: Any) -> None:
+        """The last of those who use a client that was dropped closes it."""
+        with self._lock:
+            left = self._users[id(client)] - 1
+            if left:
+                self._users[id(client)] = left
+                return
+            del self._users[id(client)]
+            is_dropped = client is not self._client
+        if is_dropped:
+            _close_apart(client)
 
     def _adopted(self, made: Any) -> Any:
         """This new client, or the one that somebody else has made meanwhile."""
@@ -173,6 +210,8 @@ class KafkaLink:
             if self._client is None and not self._is_closed:
                 self._client = made
             kept = self._client
+            if kept is not None:
+                self._enter(kept)
         if kept is not made:
             _close_apart(made)
         if kept is None:
@@ -196,14 +235,37 @@ class KafkaLink:
             raise unreachable(f"{','.join(spec.bootstrap_servers)!r}: {error}") from error
 
     def _drop(self) -> None:
+        """Whoever asks next makes a new client; who is asking by this one may still be answered."""
         with self._lock:
             client, self._client = self._client, None
-        if client is not None:
+            is_used = client is not None and id(client) in self._users
+        if client is not None and not is_used:
             _close_apart(client)
 
 
 def _keep() -> None:
     """The client stays."""
+
+
+def _result(asked: concurrent.futures.Future[R], limit_s: float) -> R:
+    """What nobody waits for any more and has not begun is not asked."""
+    try:
+        return asked.result(limit_s)
+    finally:
+        asked.cancel()
+
+
+def _answered(
+    asked: Sequence[concurrent.futures.Future[R]], wait_s: float
+) -> concurrent.futures.Future[R] | None:
+    """One that has an answer, or when all have failed the last to fail; None: not yet."""
+    ended = None
+    with contextlib.suppress(concurrent.futures.TimeoutError):
+        for ended in concurrent.futures.as_completed(asked, wait_s):
+            if ended.exception() is None:
+                return ended
+        return ended
+    return None
 
 
 class BrokerLink:
@@ -285,8 +347,9 @@ def refusal(error_type: Any, detail: str) -> GatewayError:
     """Kafka's error class as ours, with Kafka's own name."""
     name = str(getattr(error_type, "message", "") or error_type.__name__)
     request_timed_out = name == "REQUEST_TIMED_OUT"
+    is_own = request_timed_out and OWN_TIMEOUT in detail
     return GatewayError(
-        KAFKAS_NAMES.get(name, name),
+        TIMED_OUT if is_own else KAFKAS_NAMES.get(name, name),
         without_codes(detail),
         retriable=bool(getattr(error_type, "retriable", False)) or request_timed_out,
         unknown_outcome=request_timed_out,

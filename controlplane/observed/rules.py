@@ -11,6 +11,8 @@ BACKOFF_MAX_S = 300.0
 """Longest time between two attempts at a cluster that does not answer."""
 SHARE_OF_TIME = 10
 """A pass is followed by this many times its own length without one, what it only waited aside."""
+SILENT_INTERVALS_MAX = 4
+"""The longest time to the next pass after one that waited for brokers in vain."""
 STALE_AFTER_INTERVALS = 4
 OF_PARTITIONS = frozenset({"offline-partitions", "under-replicated"})
 OF_THE_CLUSTER = frozenset(
@@ -177,11 +179,13 @@ def next_pass_in_s(
     """Large clusters are read less often, and those that do not answer less and less.
 
     `silent_s` of `took_s` was spent on brokers that did not answer. That costs them nothing, and
-    just then what became of them must be seen soon.
+    just then what became of them must be seen soon: not only is it left out, the pass is not much
+    later than by its turn either, as what else has waited for them is not known.
     """
     if failures:
         return min(interval_s * 2.0 ** min(failures, 16), max(BACKOFF_MAX_S, interval_s))
-    return max(interval_s, (took_s - silent_s) * SHARE_OF_TIME)
+    pause_s = max(interval_s, (took_s - silent_s) * SHARE_OF_TIME)
+    return min(pause_s, interval_s * SILENT_INTERVALS_MAX) if silent_s else pause_s
 
 
 def is_overdue(now: datetime, due_at: datetime, interval_s: float) -> bool:

@@ -5,6 +5,7 @@ import signal
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from confluent_kafka import KafkaException, Producer
@@ -14,7 +15,8 @@ from controlplane.gateway import kafka_link
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
 from controlplane.gateway.kafka import KafkaGateway
-from controlplane.gateway.kafka_link import READS_MAX, KafkaLink, refusal
+from controlplane.gateway.kafka_link import CALLS_AT_ONCE, READS_MAX, KafkaLink, refusal
+from controlplane.gateway.passage import is_answer
 from controlplane.gateway.types import AclBinding, NewTopic
 from tests.controlplane.gateway.conftest import login, spec_of
 from tests.local_cluster import local_cluster
@@ -324,6 +326,70 @@ def test_what_only_one_may_answer_or_may_be_done_is_asked_once(monkeypatch, how)
     assert (caught.value.code, len(asked)) == (TIMED_OUT, 1)
     hangs.set()
     link.close()
+
+
+def test_what_nobody_waits_for_any_more_is_not_asked(monkeypatch):
+    """A queue of such would keep the others waiting."""
+    _Links(monkeypatch)
+    hangs, asked = threading.Event(), []
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=0.2))
+
+    def hanging(_client):
+        asked.append(1)
+        assert hangs.wait(30)
+
+    for _ in range(CALLS_AT_ONCE + 2):
+        with pytest.raises(GatewayError):
+            link.call(hanging, what="read")
+    assert len(asked) == CALLS_AT_ONCE
+    assert link.call(lambda _: "answer", what="read", is_hedged=True) == "answer"
+    hangs.set()
+    assert link.call(lambda _: "answer", what="read", timeout_s=10) == "answer"
+    assert len(asked) == CALLS_AT_ONCE
+    link.close()
+
+
+def test_a_client_that_is_dropped_is_closed_when_its_last_user_has_an_answer(monkeypatch):
+    clients = _Links(monkeypatch)
+    closed, goes_on, is_asked = threading.Event(), threading.Event(), threading.Event()
+    monkeypatch.setattr(clients, "close", closed.set)
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=20.0))
+
+    def slow(_client):
+        is_asked.set()
+        assert goes_on.wait(30)
+        return "closed" if closed.is_set() else "answer"
+
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(link.call, slow, what="read")
+        assert is_asked.wait(30)
+        with pytest.raises(GatewayError):
+            link.call(failing_once([]), what="write", write=True)
+        assert not closed.wait(0.2)
+        goes_on.set()
+        assert answer.result() == "answer"
+    assert closed.wait(10)
+    link.close()
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("write", [False, True])
+def test_the_librarys_own_deadline_is_no_answer_of_a_broker(tmp_path, write):
+    """Else a hung broker refuses in Kafka's words, and whoever counts the silent leaves it out."""
+    with local_cluster(tmp_path, brokers=1) as cluster:
+        link = KafkaLink(ConnectionSpec(bootstrap_servers=(cluster.bootstrap,), timeout_s=1.0))
+        link.call(lambda admin: admin.describe_cluster(), what="it")
+        pid = cluster.broker_pid(0)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(GatewayError) as caught:
+                link.call(lambda admin: admin.list_groups(), what="it", timeout_s=20.0, write=write)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+            link.close()
+        assert (caught.value.code, caught.value.unknown_outcome) == (TIMED_OUT, write)
+        assert not is_answer(caught.value)
 
 
 @pytest.mark.cluster

@@ -99,6 +99,12 @@ def test_a_large_cluster_is_read_less_often():
     assert next_pass_in_s(15, took_s=16, failures=0, silent_s=10) == 60
 
 
+def test_a_broker_that_hangs_does_not_make_the_next_pass_late():
+    """What waits for it beside those that are counted as silent is not known."""
+    assert next_pass_in_s(3, took_s=20.2, failures=0, silent_s=0.1) == 12
+    assert next_pass_in_s(3, took_s=20.2, failures=0, silent_s=20.2) == 3
+
+
 def test_a_cluster_that_does_not_answer_is_asked_less_and_less():
     waits = [next_pass_in_s(15, took_s=10, failures=n) for n in range(1, 8)]
     assert waits == [30, 60, 120, 240, 300, 300, 300]

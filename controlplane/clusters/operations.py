@@ -28,7 +28,13 @@ from controlplane.clusters.operations_base import (
     cluster_of,
     mark_deleted,
 )
-from controlplane.clusters.rules import NoCapacityError, Placement, config_warnings, place
+from controlplane.clusters.rules import (
+    NoCapacityError,
+    Placement,
+    config_warnings,
+    place,
+    placement_warnings,
+)
 from controlplane.clusters.sealing import NO_KEY, hosts_with_key
 from controlplane.clusters.selectors import deletion_extents, own_extents
 from controlplane.clusters.specs import (
@@ -123,14 +129,18 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             )
         except NoCapacityError as error:
             raise Conflict(f"{error}.".capitalize(), code="no-capacity") from error
-        racks = {placement.rack for placement in placed}
         return PlanDraft(
             resource=f"cluster/{inputs['name']}",
             diff={"before": None, "after": {"brokers": [asdict(row) for row in placed]}},
             summary=f"Start {counted(count, 'broker')} on"
             f" {counted(len({p.host_id for p in placed}), 'host')}.",
             preconditions={"placement": [asdict(row) for row in placed]},
-            warnings=_create_warnings(count, len(racks), inputs["listener_security"])
+            warnings=_create_warnings(count, inputs["listener_security"])
+            + placement_warnings(
+                placed,
+                replicas=int(effective["default.replication.factor"]),
+                min_isr=int(effective["min.insync.replicas"]),
+            )
             + config_warnings(effective, chosen=config, broker_count=count),
         )
 
@@ -397,7 +407,7 @@ def first_secrets() -> dict[str, str]:
     }
 
 
-def _create_warnings(brokers: int, racks: int, security: str) -> list[dict[str, str]]:
+def _create_warnings(brokers: int, security: str) -> list[dict[str, str]]:
     found = []
     if security == "SASL_PLAINTEXT":
         found.append(
@@ -410,9 +420,5 @@ def _create_warnings(brokers: int, racks: int, security: str) -> list[dict[str, 
     if brokers < 3:
         found.append(
             warning("few-brokers", "Fewer than 3 brokers: a lost broker can mean lost data.")
-        )
-    if racks == 1 and brokers > 1:
-        found.append(
-            warning("one-rack", "All brokers share one rack: it can fail as a whole.", "info")
         )
     return found

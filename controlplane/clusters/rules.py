@@ -4,6 +4,7 @@ Brokers go to racks in turn, inside a rack to the host that has the fewest, so t
 on different racks are possible as soon as there are two racks.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -87,6 +88,52 @@ def place(
             )
         )
     return placed
+
+
+def placement_warnings(
+    placed: Sequence[Placement], *, replicas: int, min_isr: int
+) -> list[dict[str, str]]:
+    """What goes with one host, and with one rack, that gets several of a cluster's brokers.
+
+    Args:
+        replicas: how many a partition has.
+        min_isr: how many of them in sync a write with acks=all wants.
+    """
+    if len(placed) < 2:
+        return []
+    lost = partial(_lost, brokers=len(placed), replicas=replicas, min_isr=min_isr)
+    hosts = Counter(each.host_id for each in placed)
+    racks = Counter(each.rack for each in placed)
+    rack_hosts = Counter({each.host_id: each.rack for each in placed}.values())
+    found = []
+    if len(hosts) == 1:
+        found.append(warning("one-host", "All brokers share one host: they fail with it."))
+    else:
+        said = (lost(f"Host {name}", count) for name, count in sorted(hosts.items()))
+        found += [warning("shared-host", text) for text in said if text]
+    # Of a rack that is one host all has been said.
+    wide = sorted((name, count) for name, count in racks.items() if rack_hosts[name] > 1)
+    if len(racks) == 1 and wide:
+        text = "All brokers share one rack: it can fail as a whole."
+        found.append(warning("one-rack", text, "info"))
+    else:
+        said = (lost(f"Rack {name}", count) for name, count in wide)
+        found += [warning("shared-rack", text, "info") for text in said if text]
+    return found
+
+
+def _lost(what: str, count: int, *, brokers: int, replicas: int, min_isr: int) -> str:
+    """What the loss of `count` of the brokers means; empty when every partition can be written."""
+    together, left = min(count, replicas), max(replicas - count, 0)
+    if left >= min_isr:
+        return ""
+    if brokers - count < min_isr:
+        meaning = f"no partition has the {counted(min_isr, 'replica')} in sync that writes want"
+    elif not left:
+        meaning = "partitions that have all their replicas there are offline"
+    else:
+        meaning = f"partitions that have {together} of {replicas} replicas there cannot be written"
+    return f"{what} gets {count} of {brokers} brokers: while it is away {meaning}."
 
 
 def config_warnings(

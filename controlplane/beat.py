@@ -13,6 +13,7 @@ from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 from controlplane.common.once_a_minute import OnceAMinute
 from controlplane.common.redis_link import LINK
+from controlplane.heartbeat import Heartbeat
 
 log = logging.getLogger(__name__)
 SAID = OnceAMinute(LINK)
@@ -51,6 +52,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
     """
 
     Entry = Entry
+    _heartbeat = Heartbeat()
     _last_timestamp: datetime | None = None
     _schedule: dict[str, Any] | None = None
 
@@ -73,6 +75,11 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
                 raise
             self._say(error)
             return self._schedule
+
+    def apply_async(self, *args: Any, **kwargs: Any) -> Any:
+        sent = super().apply_async(*args, **kwargs)
+        self._heartbeat.note()
+        return sent
 
     def sync(self) -> None:
         """Write down when entries last ran; while that is not possible they stay to be written."""

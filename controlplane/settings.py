@@ -116,7 +116,8 @@ HTTPS = env.bool(
     "PENSTOCK_HTTPS", default=not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}
 )
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]  # probes ask this process, not the proxy
+# Probes ask this process, not the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env.int("PENSTOCK_HSTS_S", default=365 * 24 * 3600) if HTTPS else 0
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"

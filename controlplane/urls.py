@@ -1,11 +1,11 @@
-"""Every address: `/api/v1` here, `/console` and the pages by the console, `/healthz`."""
+"""Every address: `/api/v1` here, `/console` and the pages by the console, `/healthz`, `/readyz`."""
 
 import importlib.util
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from controlplane.common.views import DocumentView, api_index, no_such_api
-from controlplane.health import healthz, metrics
+from controlplane.health import healthz, metrics, readyz
 from controlplane.operations import schema as _kinds  # noqa: F401 - names the kinds for OpenAPI
 from controlplane.tenants import schema as _schema  # noqa: F401 - names the ways in for OpenAPI
 
@@ -31,6 +31,7 @@ api_v1.append(re_path(r"^.*$", no_such_api))
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz),
+    path("readyz", readyz),
     path("metrics", metrics),
     re_path(r"^api/v1/?$", api_index),
     path("api/v1/", include(api_v1)),

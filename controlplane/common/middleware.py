@@ -17,7 +17,7 @@ from controlplane.common.views import problem_response
 
 _SANE = re.compile(r"[A-Za-z0-9._-]{8,64}")
 DATA_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'"
-LIMITED = ("/api", "/console/", "/healthz", "/metrics")
+LIMITED = ("/api", "/console/", "/healthz", "/readyz", "/metrics")
 """What costs more than a file of the build."""
 
 

@@ -139,7 +139,7 @@ def redis_serves(config: LocalConfig) -> bool:
 
 def web_serves(config: LocalConfig) -> bool:
     try:
-        with urllib.request.urlopen(f"{config.url}/healthz", timeout=2) as response:
+        with urllib.request.urlopen(f"{config.url}/readyz", timeout=2) as response:
             return bool(json.load(response).get("status"))
     except (OSError, ValueError):
         return False

@@ -18,7 +18,7 @@ from controlplane.celery import app
 from controlplane.tenants.tasks import clear_sessions
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-ADDRESSES = ["/", "/index.html", "/healthz", "/api/v1", "/api/v1/me", "/api/v1/nothing"]
+ADDRESSES = ["/", "/index.html", "/healthz", "/readyz", "/api/v1", "/api/v1/me", "/api/v1/nothing"]
 ADDRESSES += ["/console/api/session", "/console/events", "/console/nothing", "/assets/none.js"]
 SHOWN = """
 import json
@@ -76,7 +76,7 @@ def test_over_tls_plain_requests_are_redirected_and_cookies_are_secure(db, setti
     client = Client()
     plain = client.get("/console/api/session")
     assert (plain.status_code, plain["Location"]) == (301, "https://testserver/console/api/session")
-    assert client.get("/healthz").status_code == 200
+    assert client.get("/readyz").status_code == 200
     body = json.dumps({"username": "ada", "password": "correct horse"})
     answer = client.post("/console/api/login", body, content_type="application/json", secure=True)
     assert answer.status_code == 200
@@ -105,7 +105,7 @@ def test_every_answer_has_the_headers(db, settings, tmp_path, address):
         assert "object-src 'none'" in policy
     else:
         assert policy.startswith("default-src 'none'")
-    if address.startswith(("/api", "/console/", "/healthz")):
+    if address.startswith(("/api", "/console/", "/healthz", "/readyz")):
         assert answer["Cache-Control"] == "no-store"
 
 

@@ -1,4 +1,4 @@
-"""`/healthz`: is the service whole; `/readyz`: does this process serve; `/metrics`: what it counts."""
+"""`/healthz`: is the service whole; `/readyz`: can this process serve; `/metrics`: counters."""
 
 import hmac
 import time
@@ -33,7 +33,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 
 
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """200 while this process can serve: the database answers, in the shape that the code expects."""
+    """200 while this process can serve: the database answers, and has this code's migrations."""
     return _answer(_serving())
 
 
@@ -53,7 +53,7 @@ def _serving() -> dict[str, str]:
         return {"database": f"away: {type(error).__name__}", "migrations": "unknown"}
 
 
-class _Migrations:
+class Migrations:
     """Those of this code that the database lacks. Once there are none it is not asked again: what
     comes later belongs to later code.
     """
@@ -79,7 +79,7 @@ class _Migrations:
         return f"{counted(len(lacking), 'migration')} not applied" if lacking else OK
 
 
-MIGRATIONS = _Migrations()
+MIGRATIONS = Migrations()
 
 
 def _redis() -> str:

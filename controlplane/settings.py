@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from controlplane.common.keyfiles import key_from_file
+from controlplane.common.keyfiles import KeyMissingError, key_from_file
 from controlplane.common.limits import BODY_MAX_BYTES
 from controlplane.enum_names import ENUM_NAMES
 
@@ -34,13 +34,24 @@ FRONTEND_DIST = REPOSITORY / "frontend" / "dist"
 RUNBOOKS_DIR = REPOSITORY / "deploy" / "runbooks"
 
 # -- secrets ----------------------------------------------------------------------------------
-SECRET_KEY = env.str("PENSTOCK_SECRET_KEY", default="") or key_from_file(DATA_DIR / "secret.key")
+# A further host with keys of its own would know nobody's session and open no secret.
+MAKE_KEYS = env.bool("PENSTOCK_MAKE_KEYS", default=True)
+
+
+def _key_from_file(path: Path) -> str:
+    try:
+        return key_from_file(path, make=MAKE_KEYS)
+    except KeyMissingError as error:
+        raise ImproperlyConfigured(str(error)) from error
+
+
+SECRET_KEY = env.str("PENSTOCK_SECRET_KEY", default="") or _key_from_file(DATA_DIR / "secret.key")
 # The first key seals, all open (deploy/secrets.md). Without the variable they stand in the file,
 # one a line, which running processes follow.
 FERNET_KEYS = env.list("PENSTOCK_FERNET_KEY", default=[])
 FERNET_KEY_FILE = DATA_DIR / "fernet.key"
 if not FERNET_KEYS:
-    key_from_file(FERNET_KEY_FILE)
+    _key_from_file(FERNET_KEY_FILE)
 
 # -- Django -----------------------------------------------------------------------------------
 DEBUG = env.bool("PENSTOCK_DEBUG", default=False)

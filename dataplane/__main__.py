@@ -1,4 +1,4 @@
-"""`python -m dataplane broker|agent|local-cluster`.
+"""`python -m dataplane broker|agent|stop-host|local-cluster`.
 
 Exit codes: 0 stopped as asked, 1 failed, 2 bad arguments or bad configuration.
 """
@@ -35,6 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     _add_broker(commands.add_parser("broker", help="run one broker"))
     _add_agent(commands.add_parser("agent", help="run a host agent"))
+    _add_stop_host(
+        commands.add_parser("stop-host", help="stop a host's agent and its brokers in good order")
+    )
     _add_local_cluster(
         commands.add_parser("local-cluster", help="run ZooKeeper and brokers, no control plane")
     )
@@ -47,6 +50,10 @@ def main(arguments: list[str] | None = None) -> int:
         from dataplane.compose.agent import main as run_agent
 
         return run_agent(options)
+    if options.command == "stop-host":
+        from dataplane.agent.stop_host import main as stop_host
+
+        return stop_host(options)
     from dataplane.local_cluster import main as run_local_cluster
 
     return run_local_cluster(options)
@@ -86,7 +93,11 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rack", default=None, help="broker.rack of this host's brokers; default: the host id"
     )
-    parser.add_argument("--address", default="127.0.0.1", help="where clients reach this host")
+    parser.add_argument(
+        "--address",
+        default=None,
+        help="where clients reach this host; must be given where it has others than loopback",
+    )
     parser.add_argument(
         "--port-range",
         default="19100-19999",
@@ -101,12 +112,20 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-brokers",
         action="store_true",
-        help="on SIGTERM leave the brokers running, for the next agent to take up",
+        help="on SIGTERM leave the brokers running, for the next agent to take up; SIGINT stops"
+        " them even so",
     )
     parser.add_argument(
         "--brokers-die-with-agent",
         action="store_true",
         help="stop the brokers also when the agent is killed",
+    )
+
+
+def _add_stop_host(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data-dir", required=True, help="that of the host's agent")
+    parser.add_argument(
+        "--timeout-s", type=float, default=80.0, help="how long the brokers may take; default: 80"
     )
 
 

@@ -96,6 +96,7 @@ def placement_warnings(
     """What goes with one host, and with one rack, that gets several of a cluster's brokers.
 
     Args:
+        placed: all of the cluster's brokers.
         replicas: how many a partition has.
         min_isr: how many of them in sync a write with acks=all wants.
     """

@@ -17,12 +17,28 @@ def new_key() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
-def key_from_file(path: Path) -> str:
+class KeyMissingError(Exception):
+    """There is no such file, and this process must not make one."""
+
+
+def key_from_file(path: Path, *, make: bool = True) -> str:
     """The first key in `path`; a fresh one when there is no such file.
 
     Web, worker and beat may start at once: the first to link its file wins, all read that one.
+
+    Args:
+        path: one key a line, 0600.
+        make: whether a fresh one may be made: on the service's first host alone.
+
+    Raises:
+        KeyMissingError: there is no file and none may be made.
     """
     if not path.exists():
+        if not make:
+            raise KeyMissingError(
+                f"{path} is missing: bring the file of the service's first host (every host of the"
+                " control plane has the same). PENSTOCK_MAKE_KEYS=true makes one, there alone."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
         _write_private(draft, new_key())

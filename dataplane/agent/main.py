@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import logging
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from dataplane.agent.host_agent import HostAgent, HostSettings
+from dataplane.agent.host_lock import HostLock
 from dataplane.agent.incarnation import IncarnationError
 from dataplane.agent.secrets import SecretError, Unsealer
 from dataplane.agent.zookeeper import AgentZooKeeper, read_access
 from dataplane.ports.coordinator import CoordinatorError
+from dataplane.runtime.host_addresses import beside_loopback
 from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("dataplane.agent")
 
 EXIT_FAILED, EXIT_BAD_ARGUMENTS = 1, 2
+LOOPBACK = "127.0.0.1"
+ADDRESSES_SHOWN = 4
 
 
 class AgentSession(Protocol):
@@ -92,18 +95,33 @@ def run(
         return EXIT_FAILED
 
 
-def settings_from(options: argparse.Namespace) -> HostSettings:
-    """Raises ArgumentsError."""
+def settings_from(
+    options: argparse.Namespace, *, addresses: Callable[[], Sequence[str]] = beside_loopback
+) -> HostSettings:
+    """Raises ArgumentsError.
+
+    Args:
+        options: the command line.
+        addresses: those that this host has beside loopback.
+    """
     low, dash, high = options.port_range.partition("-")
     if not (dash and low.isdigit() and high.isdigit() and 0 < int(low) <= int(high) < 65_536):
         raise ArgumentsError(f"--port-range {options.port_range}: expected LOW-HIGH")
     if not options.host_id or "/" in options.host_id or options.host_id.startswith("."):
         raise ArgumentsError(f"--host-id {options.host_id}: expected a plain name")
+    address = options.address
+    if address is None:
+        if others := addresses():
+            raise ArgumentsError(
+                "--address: say where clients and other brokers reach this host;"
+                f" it has {', '.join(others[:ADDRESSES_SHOWN])}"
+            )
+        address = LOOPBACK
     return HostSettings(
         host_id=options.host_id,
         data_dir=Path(options.data_dir).absolute(),
         rack=options.rack or options.host_id,
-        address=options.address,
+        address=address,
         port_range=(int(low), int(high)),
         replaces_host=bool(getattr(options, "replace_host", False)),
     )
@@ -113,11 +131,11 @@ def settings_from(options: argparse.Namespace) -> HostSettings:
 def _only_agent_of(data_dir: Path) -> Iterator[None]:
     """Two agents on one data directory would fight over its brokers."""
     data_dir.mkdir(parents=True, exist_ok=True)
-    with (data_dir / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise ArgumentsError(f"another agent runs on {data_dir}") from error
+    lock = HostLock(data_dir)
+    if not lock.take():
+        raise ArgumentsError(f"another agent runs on {data_dir}")
+    with contextlib.closing(lock):
+        lock.sign()
         yield
 
 
@@ -128,10 +146,16 @@ async def _serve(
 ) -> int:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
-    agent, session = await open_session()
     keep_brokers = bool(getattr(options, "keep_brokers", False))
+
+    def stop_all() -> None:
+        nonlocal keep_brokers
+        keep_brokers = False
+        stopping.set()
+
+    loop.add_signal_handler(signal.SIGTERM, stopping.set)
+    loop.add_signal_handler(signal.SIGINT, stop_all)
+    agent, session = await open_session()
     try:
         await agent.start()
         agent.replaced.add_done_callback(lambda _: stopping.set())
@@ -141,7 +165,8 @@ async def _serve(
             keep_brokers = False
             raise agent.replaced.result()
     finally:
-        log.info("stopping the brokers of host %s", settings.host_id)
+        kept = "leaving" if keep_brokers else "stopping"
+        log.info("%s the brokers of host %s", kept, settings.host_id)
         await agent.stop(keep_brokers=keep_brokers)
         await session.close()
     return 0

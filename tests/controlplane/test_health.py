@@ -40,7 +40,7 @@ def redis(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def asked_afresh(monkeypatch):
-    monkeypatch.setattr(health, "MIGRATIONS", health._Migrations())
+    monkeypatch.setattr(health, "MIGRATIONS", health.Migrations())
 
 
 def parts(path):

@@ -30,7 +30,7 @@ HARDENED = {
 def settings_of(name):
     lines = (UNITS / name).read_text().splitlines()
     pairs = [line.split("=", 1) for line in lines if "=" in line and not line.startswith("#")]
-    assert len(pairs) == len({key for key, _ in pairs} | {"Wants"})
+    assert len(pairs) == len({key for key, _ in pairs})
     return dict(pairs)
 
 
@@ -43,6 +43,7 @@ def test_there_is_a_unit_for_each_kind_of_process():
     assert SERVICES == [
         "penstock-agent.service",
         "penstock-beat.service",
+        "penstock-brokers.service",
         "penstock-web.service",
         "penstock-worker-slow.service",
         "penstock-worker.service",
@@ -53,7 +54,8 @@ def test_there_is_a_unit_for_each_kind_of_process():
 def test_a_process_writes_its_own_directory_and_gains_no_rights(name):
     settings = settings_of(name)
     assert {key: settings.get(key) for key in HARDENED} == HARDENED
-    directory = "penstock-agent" if name == "penstock-agent.service" else "penstock"
+    on_host = name in {"penstock-agent.service", "penstock-brokers.service"}
+    directory = "penstock-agent" if on_host else "penstock"
     assert settings["ReadWritePaths"] == f"/var/lib/{directory}"
     assert settings["User"] == settings["Group"] == directory
 
@@ -67,8 +69,6 @@ def test_brokers_share_neither_user_nor_settings_with_the_control_plane():
     # All that the agent's command line takes is there.
     named = set(re.findall(r"\$\{(\w+)\}", agent["ExecStart"]))
     assert named == variables_of("agent.env").keys()
-    # Brokers go on when their agent is killed; one that ends in good order ends them itself.
-    assert agent["KillMode"] == "process"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
@@ -76,7 +76,9 @@ def test_brokers_share_neither_user_nor_settings_with_the_control_plane():
 def test_systemd_finds_nothing_wrong_and_little_exposed(name, tmp_path):
     unit = tmp_path / name
     # The checkout does not stand where the unit has it.
-    unit.write_text((UNITS / name).read_text().replace("/opt/penstock/.venv/bin/python", "/bin/sh"))
+    for each in SERVICES:
+        text = (UNITS / each).read_text().replace("/opt/penstock/.venv/bin/python", "/bin/sh")
+        (tmp_path / each).write_text(text)
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", str(unit)],
         capture_output=True,
@@ -95,3 +97,14 @@ def test_systemd_finds_nothing_wrong_and_little_exposed(name, tmp_path):
     )
     (exposure,) = re.findall(r"exposure level for \S+: ([\d.]+)", judged.stdout)
     assert float(exposure) <= EXPOSURE_MAX
+
+
+def test_brokers_outlive_their_agent_and_end_with_their_unit():
+    agent, brokers = settings_of("penstock-agent.service"), settings_of("penstock-brokers.service")
+    # One that takes too much memory must not end the others.
+    assert (agent["KillMode"], agent["OOMPolicy"]) == ("process", "continue")
+    assert agent["ExecStart"].endswith(" --keep-brokers")
+    assert agent["Requires"] == "penstock-brokers.service"
+    assert "penstock-agent.service" in brokers["After"].split()
+    assert (brokers["Type"], brokers["RemainAfterExit"]) == ("oneshot", "yes")
+    assert set(re.findall(r"\$\{(\w+)\}", brokers["ExecStop"])) <= variables_of("agent.env").keys()

@@ -11,7 +11,13 @@ from controlplane.clusters.models import Cluster
 from controlplane.common import sealed_values
 from controlplane.common.crypto import TOKEN_BEGINS, seal, unseal
 from controlplane.common.fields import SealedField
-from controlplane.common.keyfiles import key_from_file, keys_in_file, new_key, write_keys
+from controlplane.common.keyfiles import (
+    KeyMissingError,
+    key_from_file,
+    keys_in_file,
+    new_key,
+    write_keys,
+)
 from controlplane.common.keyring import (
     Keyring,
     KeysUnusableError,
@@ -65,6 +71,14 @@ def test_a_running_process_follows_the_file(tmp_path):
     with pytest.raises(KeysUnusableError, match="No such file"):
         current()
     assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_a_further_host_makes_no_key_of_its_own(tmp_path):
+    file = tmp_path / "secret.key"
+    with pytest.raises(KeyMissingError, match="bring the file of the service's first host"):
+        key_from_file(file, make=False)
+    assert not list(tmp_path.iterdir())
+    assert key_from_file(file) == key_from_file(file, make=False)
 
 
 def test_a_key_that_waits_opens_and_does_not_seal(tmp_path):

@@ -45,7 +45,8 @@ async def stage(tmp_path):
                         *(sys.executable, "-m", "dataplane", "agent", "--host-id", "h1"),
                         *("--zookeeper", zookeeper.connect_string),
                         *("--data-dir", str(tmp_path / "brokers")),
-                        *("--key-file", str(tmp_path / "fernet.key"), *options),
+                        *("--key-file", str(tmp_path / "fernet.key")),
+                        *("--address", "127.0.0.1", *options),
                     ],
                     stderr=log,
                 )
@@ -54,7 +55,7 @@ async def stage(tmp_path):
 
     stage = type("Stage", (), {})()
     stage.zk, stage.start_agent, stage.dir = session, start_agent, tmp_path
-    stage.port = free_port()
+    stage.port, stage.zookeeper = free_port(), zookeeper.connect_string
 
     async def want(state, generation=1, **config):
         spec = {

@@ -96,6 +96,7 @@ def start_agent(zookeeper, tmp_path):
                         *("--zookeeper-config", str(file)),
                         *("--data-dir", str(tmp_path / f"brokers-{host}")),
                         *("--key-file", str(tmp_path / "fernet.key")),
+                        *("--address", "127.0.0.1"),
                     ],
                     stderr=log,
                 )
@@ -295,6 +296,7 @@ def test_an_agents_file_that_everybody_may_read_or_that_is_empty_is_refused(
             *(sys.executable, "-m", "dataplane", "agent", "--host-id", "h1"),
             *("--zookeeper", "127.0.0.1:1", "--zookeeper-config", str(file)),
             *("--data-dir", str(tmp_path / "d"), "--key-file", str(tmp_path / "key")),
+            *("--address", "127.0.0.1"),
         ],
         capture_output=True,
         text=True,

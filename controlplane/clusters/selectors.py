@@ -26,7 +26,7 @@ from controlplane.clusters.models import (
 )
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.snippets import snippets
-from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
+from controlplane.clusters.specs import ADMIN_USER, BROKER_USER, cut_bound_s
 from controlplane.common.etags import FIELD, tag_of
 from controlplane.common.grants import Area, Scope
 from controlplane.common.kafka_configs import format_properties
@@ -146,6 +146,7 @@ def cluster_dict(
         "controller_id": view.controller_id if live is not None else None,
         "unknown_because": view.unknown_because if cluster.phase == RUNNING else None,
         "zookeeper_path": cluster.zookeeper_path if cluster.kind == MANAGED else None,
+        "cut_bound_s": cut_bound_s(cluster.config) if cluster.kind == MANAGED else None,
         "created_at": iso(cluster.created_at),
         FIELD: cluster_tag(cluster),
     }

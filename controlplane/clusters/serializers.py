@@ -53,6 +53,12 @@ class ClusterSerializer(Shape):
         " cluster, brokers are unknown then. Null when they did, or were not asked, as in lists.",
     )
     zookeeper_path = serializers.CharField(allow_null=True)
+    cut_bound_s = serializers.FloatField(
+        allow_null=True,
+        help_text="Seconds that writes with acks=all may wait while two of its hosts do not reach each"
+        " other but both reach ZooKeeper: 1.5 times its replica.lag.time.max.ms. Null for a cluster"
+        " whose settings others choose.",
+    )
     created_at = serializers.DateTimeField()
     etag = etag_field()
 

@@ -17,6 +17,9 @@ ADMIN_USER = "penstock-admin"
 ADMIN_MECHANISM = "SCRAM-SHA-256"
 SCRAM_ITERATIONS = 4096
 OFFSETS_PARTITIONS = 8
+LAG_TIME = "replica.lag.time.max.ms"
+LAG_TIME_MS = 7_500
+"""Below Kafka's 30 s, see `cut_bound_s`; a tenant may choose another one."""
 ZOOKEEPER_PASSWORD = "zookeeper"  # noqa: S105 - where it stands among a cluster's secrets
 ZOOKEEPER_NODES = "zookeeper:nodes"
 PEERS_SHOW_CERTIFICATES = {"listener.name.internal.ssl.client.auth": "required"}
@@ -69,6 +72,7 @@ def broker_config(
         "transaction.state.log.replication.factor": str(rf),
         "transaction.state.log.min.isr": str(min(2, rf)),
         "auto.create.topics.enable": "false",
+        LAG_TIME: str(LAG_TIME_MS),
         "group.initial.rebalance.delay.ms": "500",
     }
     chosen = {key: value for key, value in of_tenant.items() if is_tenants(key)}
@@ -93,6 +97,16 @@ def broker_config(
         "super.users": f"User:{BROKER_USER};User:{ADMIN_USER}",
         **(PEERS_SHOW_CERTIFICATES if security_protocol == "SASL_SSL" else {}),
     }
+
+
+def cut_bound_s(of_tenant: Mapping[str, str]) -> float:
+    """How long writes with acks=all wait for a replica that its leader no longer hears of.
+
+    Two hosts that do not reach each other and both reach ZooKeeper are both alive: nobody is fenced,
+    and leaders wait until the followers beyond the cut have trailed for `replica.lag.time.max.ms`,
+    which they look for twice in that time.
+    """
+    return int(of_tenant.get(LAG_TIME, LAG_TIME_MS)) * 1.5 / 1_000
 
 
 def check_config(of_tenant: Mapping[str, str], *, broker_count: int) -> dict[str, Any]:

@@ -33,6 +33,7 @@ import type { ActiveReassignments, Broker, BrokerLoad, Cluster, ClusterSummary, 
 import { useCluster } from "@/lib/use-clusters";
 import { AttentionList } from "./attention-list";
 import { ConnectCard } from "./connect-card";
+import { CutBound } from "./cut-bound";
 
 type Row = Broker & Partial<Omit<BrokerLoad, "id">>;
 
@@ -271,7 +272,12 @@ export function ClusterPage() {
         {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
         <Card title="Brokers">
           <PartView query={query} name="cluster">
-            {(found) => <BrokerTable cluster={found} loads={parts?.loads.data ?? []} />}
+            {(found) => (
+              <>
+                <BrokerTable cluster={found} loads={parts?.loads.data ?? []} />
+                <CutBound cluster={found} />
+              </>
+            )}
           </PartView>
         </Card>
         <ThroughputCard

@@ -52,7 +52,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
     """
 
     Entry = Entry
-    _heartbeat = Heartbeat()
+    heartbeat = Heartbeat()
     _last_timestamp: datetime | None = None
     _schedule: dict[str, Any] | None = None
 
@@ -78,7 +78,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
 
     def apply_async(self, *args: Any, **kwargs: Any) -> Any:
         sent = super().apply_async(*args, **kwargs)
-        self._heartbeat.note()
+        self.heartbeat.note()
         return sent
 
     def sync(self) -> None:

@@ -55,9 +55,9 @@ class ClusterSerializer(Shape):
     zookeeper_path = serializers.CharField(allow_null=True)
     cut_bound_s = serializers.FloatField(
         allow_null=True,
-        help_text="Seconds that writes with acks=all may wait while two of its hosts do not reach each"
-        " other but both reach ZooKeeper: 1.5 times its replica.lag.time.max.ms. Null for a cluster"
-        " whose settings others choose.",
+        help_text="Seconds that writes with acks=all may wait while two of its hosts do not reach"
+        " each other but both reach ZooKeeper: 1.5 times its replica.lag.time.max.ms. Null for"
+        " a cluster whose settings others choose.",
     )
     created_at = serializers.DateTimeField()
     etag = etag_field()

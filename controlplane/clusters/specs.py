@@ -102,9 +102,9 @@ def broker_config(
 def cut_bound_s(of_tenant: Mapping[str, str]) -> float:
     """How long writes with acks=all wait for a replica that its leader no longer hears of.
 
-    Two hosts that do not reach each other and both reach ZooKeeper are both alive: nobody is fenced,
-    and leaders wait until the followers beyond the cut have trailed for `replica.lag.time.max.ms`,
-    which they look for twice in that time.
+    Two hosts that do not reach each other and both reach ZooKeeper are both alive: nobody is
+    fenced, and leaders wait until the followers beyond the cut have trailed for
+    `replica.lag.time.max.ms`, which they look for twice in that time.
     """
     return int(of_tenant.get(LAG_TIME, LAG_TIME_MS)) * 1.5 / 1_000
 

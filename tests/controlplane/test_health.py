@@ -106,7 +106,7 @@ def test_a_database_that_is_away(redis, monkeypatch):
 def test_beat_notes_what_it_sends_now_and_then(redis, monkeypatch):
     from controlplane.beat import Scheduler
 
-    monkeypatch.setattr(Scheduler, "_heartbeat", Heartbeat())
+    monkeypatch.setattr(Scheduler, "heartbeat", Heartbeat())
     for name in ("controlplane.beat", "django_celery_beat.schedulers"):
         monkeypatch.setattr(f"{name}.close_old_connections", lambda: None)
     sent = []

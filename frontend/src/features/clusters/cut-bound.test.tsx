@@ -9,7 +9,7 @@ describe("CutBound", () => {
 
   it("says how long writes wait, exactly on hover", () => {
     render(<CutBound cluster={{ cut_bound_s: 11.25, brokers }} />);
-    expect(screen.getByTitle("11.25 s: 1.5 times replica.lag.time.max.ms").textContent).toBe("11.3 s");
+    expect(screen.getByTitle("11.25 s: 1.5 times replica.lag.time.max.ms").textContent).toBe("12s");
   });
 
   it("says nothing of a cluster whose settings others choose, or of one broker", () => {

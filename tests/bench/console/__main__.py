@@ -2,7 +2,8 @@
 
 Bytes of the first view by type; time until data can be seen, as it is and at 1.5 Mbit/s with a
 quarter of the processor; frames a second while a list of 10,000 topics scrolls; reads of an idle
-page that brought nothing new. Prints a table, saves JSON under build/bench. It judges nothing but
+page that brought nothing new; what the read models of every page take at 10,000 topics and 5,000
+groups, on PostgreSQL and SQLite (`read_models`). Prints a table, saves JSON under build/bench. It judges nothing but
 whether pages show their data: a loaded machine may miss a time. `PENSTOCK_E2E_URL` (with `_USER`
 and `_PASSWORD`) measures a service that runs already, without the list of 10,000.
 """
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
+from tests.bench.console import read_models
 from tests.bench.console.browser import (
     FULL_SPEED,
     SLOW,
@@ -109,12 +111,19 @@ class Bench:
         )
         self.add(Figure("idle for 60 s: of these answered 304", reads.not_modified, "reads"))
 
+    def read_models(self) -> None:
+        """Over tables of their own, without a browser; a table for each database."""
+        for row in read_models.report():
+            what = f"{row['database']}: {row['page']}, p95"
+            self.figures.append(Figure(what, row["p95_ms"], "ms", row["limit_ms"]))
+
 
 FIGURES: dict[str, Callable[[Bench], None]] = {
     "first-view": Bench.first_view,
     "seen": Bench.seen,
     "scrolling": Bench.scrolling,
     "idle": Bench.idle,
+    "read-models": Bench.read_models,
 }
 
 

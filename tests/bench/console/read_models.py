@@ -1,54 +1,74 @@
-"""What the console's read models take at 10,000 topics and 5,000 groups, over HTTP on PostgreSQL.
+"""What the console's read models take at 10,000 topics and 5,000 groups, over HTTP.
 
-`python -m tests.bench.console.read_models` prints the median and the 95th percentile of each page
-beside what is demanded, and how long the answer "not modified" takes. The brokers are a fake in
-memory; PostgreSQL and the web server are real. Every group has a verdict of the collector and rows
-of gold, and 500 topics have an operation. Pages that ask brokers or hosts are not among these.
+`python -m tests.bench.console.read_models` prints for each page, on PostgreSQL and on SQLite: the
+median and the 95th percentile alone, that of `CLIENTS` who ask at a time, how long the answer "not
+modified" takes, SQL statements and bytes. The brokers are a fake in memory; databases and the web
+server are real (`served`). The overview is not among them: it asks hosts.
 """
 
+import argparse
 import http.client
 import json
 import os
+import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from tests.bench.controlplane.large_cluster import (
-    GROUPS,
-    PARTITIONS,
-    TOPICS,
-    LargeCluster,
-    group_name,
-    topic_name,
-)
-from tests.bench.controlplane.observed import timed_s, web
+from tests.bench.console.large_tables import Large, made
+from tests.bench.controlplane.large_cluster import GROUPS, TOPICS, group_name, topic_name
+from tests.bench.controlplane.observed import REPOSITORY, timed_s, web
 from tests.bench.controlplane.throwaway_postgres import postgres
 
 P95_MS = 150.0
-REQUESTS = 40
-WINDOWS, WINDOW_MS = 4, 30_000
-MANAGED = 500
+REQUESTS, CLIENTS = 40, 4
+APPLICATION = "tests.bench.console.served:application"
+DATABASES = ("postgresql", "sqlite")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Of one page; times in ms, the answer's size in bytes before compression."""
+    """Of one page; times in ms, the answer's size in bytes before compression.
 
+    Attributes:
+        together_p95_ms: while `CLIENTS` ask for the same at a time.
+        known_p95_ms, known_statements: of the answer 304; None: it was never the same twice.
+    """
+
+    database: str
     page: str
     p50_ms: float
     p95_ms: float
-    limit_ms: float
-    bytes: int
+    together_p95_ms: float
     known_p95_ms: float | None
+    statements: int
+    known_statements: int | None
+    bytes: int
+    limit_ms: float = P95_MS
 
     def line(self) -> str:
-        known = "–" if self.known_p95_ms is None else f"{self.known_p95_ms:.1f}"
         verdict = "ok" if self.p95_ms <= self.limit_ms else "MISSED"
+        statements = f"{self.statements}/{_or_dash(self.known_statements, 'd')}"
         return (
-            f"{self.page:<46} {self.p50_ms:>8.1f} {self.p95_ms:>8.1f} {known:>8}"
-            f" {self.bytes / 1024:>8.1f}  <= {self.limit_ms:g}  {verdict}"
+            f"{self.page:<30} {self.p50_ms:>8.1f} {self.p95_ms:>8.1f} {self.together_p95_ms:>10.1f}"
+            f" {_or_dash(self.known_p95_ms, '.1f'):>8} {statements:>8} {self.bytes / 1024:>8.1f}"
+            f"  <= {self.limit_ms:g}  {verdict}"
         )
+
+
+HEADER = (
+    f"{'page':<30} {'p50 ms':>8} {'p95 ms':>8} {f'p95 of {CLIENTS}':>10} {'304 p95':>8}"
+    f" {'SQL/304':>8} {'KiB':>8}  demanded"
+)
+
+
+def _or_dash(value: float | None, shape: str) -> str:
+    return "–" if value is None else format(value, shape)
 
 
 def pages(cluster_id: str) -> dict[str, str]:
@@ -64,19 +84,28 @@ def pages(cluster_id: str) -> dict[str, str]:
         "topics: only in trouble": f"{topics}?trouble=true",
         "topics: 200 a page": f"{topics}?size=200",
         "topic": f"topic/{cluster_id}/{topic_name(TOPICS // 2)}",
+        "clients of a topic": f"clients/{cluster_id}/{topic_name(TOPICS // 2)}",
         "groups: worst first": groups,
         "groups: longest lag first": f"{groups}?sort=-lag",
         "groups: only in trouble": f"{groups}?trouble=true",
         "groups: a search": f"{groups}?q=reader-01",
         "group": f"group/{cluster_id}/{group_name(GROUPS // 2)}",
+        "cluster": f"cluster/{cluster_id}",
+        "broker": f"broker/{cluster_id}/1",
+        "placement on a broker": f"placement/{cluster_id}/1",
+        "access": f"access/{cluster_id}",
+        "reassign": f"reassign/{cluster_id}",
+        "analytics": f"analytics/{cluster_id}",
         "operations": "operations",
     }
 
 
 class Asked:
-    def __init__(self, connection: http.client.HTTPConnection, headers: dict[str, str]) -> None:
+    """One client with a connection of its own."""
+
+    def __init__(self, connection: http.client.HTTPConnection, key: str) -> None:
         self._connection = connection
-        self._headers = headers
+        self._headers = {"Authorization": f"Bearer {key}"}
 
     def page(self, page: str, known: str = "") -> tuple[int, bytes, str]:
         """Status, body and tag."""
@@ -89,167 +118,167 @@ class Asked:
         return answer.status, body, answer.headers.get("ETag", "")
 
 
-def figure(asked: Asked, name: str, page: str) -> Figure:
-    _, body, tag = asked.page(page)
-    for part, shown in json.loads(body)["parts"].items():
-        if shown["status"] == "unavailable" and "whole tenant" not in shown["reason"]:
-            raise SystemExit(f"{page}: {part} is unavailable: {shown['reason']}")
-    took = sorted(timed_s(lambda: asked.page(page)) for _ in range(REQUESTS))
-    status, _, _ = asked.page(page, tag)
-    known = None
-    if status == 304:
-        known = sorted(timed_s(lambda: asked.page(page, tag)) for _ in range(REQUESTS))
-    return Figure(
-        page=name,
-        p50_ms=_share_ms(took, 0.5),
-        p95_ms=_share_ms(took, 0.95),
-        limit_ms=P95_MS,
-        bytes=len(body),
-        known_p95_ms=None if known is None else _share_ms(known, 0.95),
-    )
+def times_s(action: Callable[[], object], requests: int = REQUESTS) -> list[float]:
+    return sorted(timed_s(action) for _ in range(requests))
+
+
+def together_s(port: int, key: str, page: str) -> list[float]:
+    """Times of `CLIENTS` who ask at a time, each again as soon as it was answered."""
+    found: list[float] = []
+
+    def client() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        asked = Asked(connection, key)
+        found.extend(times_s(lambda: asked.page(page), REQUESTS // CLIENTS))
+        connection.close()
+
+    threads = [threading.Thread(target=client) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if len(found) != REQUESTS // CLIENTS * CLIENTS:
+        raise SystemExit(f"{page}: a client was not answered")
+    return sorted(found)
+
+
+class Statements:
+    """How many the pages take, asked of Django in this process: also those of other threads."""
+
+    def __init__(self, key: str) -> None:
+        from django.test import Client
+
+        self._client = Client(
+            SERVER_NAME="127.0.0.1",
+            HTTP_AUTHORIZATION=f"Bearer {key}",
+            raise_request_exception=True,
+        )
+
+    def of(self, page: str) -> tuple[int, int | None]:
+        """Those of the page, and of the same page with its tag, where that is a 304."""
+        address = f"/console/api/pages/{page}"
+        self._client.get(address)  # whatever is looked up once a process
+        with _counted() as counted:
+            answer = self._client.get(address)
+        with _counted() as known:
+            again = self._client.get(address, HTTP_IF_NONE_MATCH=answer.headers.get("ETag", '"-"'))
+        return counted[0], known[0] if again.status_code == 304 else None
+
+
+@contextmanager
+def _counted() -> Iterator[list[int]]:
+    from django.db.backends.utils import CursorWrapper
+
+    count, execute = [0], CursorWrapper.execute
+
+    def counting(cursor: Any, *arguments: Any) -> Any:
+        count[0] += 1
+        return execute(cursor, *arguments)
+
+    CursorWrapper.execute = counting  # type: ignore[method-assign] # for as long as it counts
+    try:
+        yield count
+    finally:
+        CursorWrapper.execute = execute  # type: ignore[method-assign]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A database that is filled, and the web process over it."""
+
+    database: str
+    key: str
+    port: int
+    asked: Asked
+    statements: Statements
+
+    def figure(self, name: str, page: str) -> Figure:
+        _, body, tag = self.asked.page(page)
+        for part, shown in json.loads(body)["parts"].items():
+            if shown["status"] == "unavailable" and "whole tenant" not in shown["reason"]:
+                raise SystemExit(f"{page}: {part} is unavailable: {shown['reason']}")
+        took = times_s(lambda: self.asked.page(page))
+        status, _, _ = self.asked.page(page, tag)
+        known = times_s(lambda: self.asked.page(page, tag)) if status == 304 else None
+        counted, known_counted = self.statements.of(page)
+        return Figure(
+            database=self.database,
+            page=name,
+            p50_ms=_share_ms(took, 0.5),
+            p95_ms=_share_ms(took, 0.95),
+            together_p95_ms=_share_ms(together_s(self.port, self.key, page), 0.95),
+            known_p95_ms=None if known is None else _share_ms(known, 0.95),
+            statements=counted,
+            known_statements=known_counted,
+            bytes=len(body),
+        )
 
 
 def _share_ms(took: list[float], share: float) -> float:
     return took[int(len(took) * share)] * 1_000
 
 
-def _judged(cluster_id: str) -> None:
-    """Rows of gold and a verdict for every group, as Spark and the collector leave them."""
-    from django.utils import timezone
-
-    from controlplane.analytics.models import GoldGroupLag, GroupVerdict
-    from spark_analytics.contracts.statuses import Status
-
-    statuses = [status.value for status in Status]
-    now = timezone.now()
-    now_ms = int(now.timestamp() * 1_000)
-
-    def facts(index: int) -> dict[str, Any]:
-        return {
-            "cluster_id": cluster_id,
-            "group": group_name(index),
-            "topic": topic_name(index * TOPICS // GROUPS),
-            "partitions": PARTITIONS,
-            "lag_records": index % 1_000,
-            "lag_seconds": float(index % 600),
-            "trend": "steady",
-            "status": statuses[index % len(statuses)],
-        }
-
-    GoldGroupLag.objects.bulk_create(
-        (
-            GoldGroupLag(
-                **facts(index),
-                ts_ms=now_ms - window * WINDOW_MS,
-                sampled_ms=now_ms - window * WINDOW_MS,
-                run_id="bench",
-            )
-            for window in range(1, WINDOWS + 1)
-            for index in range(GROUPS)
-        ),
-        batch_size=2_000,
-    )
-    GroupVerdict.objects.bulk_create(
-        (
-            GroupVerdict(**facts(index), sampled_ms=now_ms, judged_at=now, risk="SAFE")
-            for index in range(GROUPS)
-        ),
-        batch_size=2_000,
-    )
-
-
-def _managed(tenant: Any, cluster_id: str) -> None:
-    """Topics that operations were about: their drift is looked at."""
-    from django.utils import timezone
-
-    from controlplane.operations.models import Operation, Plan
-    from controlplane.operations.states import SUCCEEDED
-
-    for index in range(MANAGED):
-        name = topic_name(index)
-        inputs = {"name": name, "configs": {"retention.ms": "86400000"}, "delete_configs": []}
-        about: dict[str, Any] = {
-            "tenant": tenant,
-            "kind": "topic.update",
-            "cluster_id": cluster_id,
-            "resource": f"topic/{name}",
-        }
-        now = timezone.now()
-        plan = Plan.objects.create(
-            **about,
-            inputs=inputs,
-            diff={"before": {"configs": {}}},
-            impact={},
-            preconditions={},
-            expires_at=now,
-        )
-        Operation.objects.create(**about, plan=plan, state=SUCCEEDED, finished_at=now)
-
-
-def measure(url: str) -> list[Figure]:
-    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as directory:
-        os.environ |= {
-            "DJANGO_SETTINGS_MODULE": "controlplane.settings",
-            "DATABASE_URL": url,
-            "PENSTOCK_DATA_DIR": directory,
-            "PENSTOCK_RATE_ADDRESS": "",
-            "PENSTOCK_RATE_USER": "",
-            "PENSTOCK_RATE_KEY": "",
-            # The pages are measured long after the pass and are not to look for the brokers.
-            "PENSTOCK_OBSERVE_INTERVAL_S": "3600",
-        }
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
-        from controlplane.audit.services import Actor
-        from controlplane.clusters.connections import use_gateways
-        from controlplane.clusters.models import REGISTERED, RUNNING, Cluster
-        from controlplane.observed.services import observe
-        from controlplane.tenants.models import Tenant
-        from controlplane.tenants.services import api_key_create
-
-        gateway = LargeCluster()
-        use_gateways(lambda _cluster: gateway)
-        tenant = Tenant.objects.create(slug="bench", name="Bench")
-        cluster = Cluster.objects.create(
-            tenant=tenant,
-            name="large",
-            kind=REGISTERED,
-            phase=RUNNING,
-            bootstrap_servers="127.0.0.1:1",
-            security_protocol="PLAINTEXT",
-        )
-        _, key = api_key_create(
-            tenant=tenant, name="bench", scope="read", actor=Actor(name="user:bench")
-        )
-        if not observe(cluster.id):
-            raise SystemExit("the pass did not count")
-        _judged(cluster.id)
-        _managed(tenant, cluster.id)
-        found = []
-        with web(dict(os.environ)) as connection:
-            asked = Asked(connection, {"Authorization": f"Bearer {key}"})
-            for name, page in pages(cluster.id).items():
-                found.append(figure(asked, name, page))
-                print(found[-1].line(), flush=True)
+def measure(database: str, only: str) -> list[Figure]:
+    found = []
+    with (
+        tempfile.TemporaryDirectory(prefix="penstock-bench-") as directory,
+        _url(database, directory) as url,
+    ):
+        large: Large = made(url, directory)
+        statements = Statements(large.key)
+        with web(dict(os.environ), APPLICATION) as connection:
+            asked = Asked(connection, large.key)
+            bench = Bench(database, large.key, connection.port, asked, statements)
+            for name, page in pages(large.cluster_id).items():
+                if name.startswith(only):
+                    found.append(bench.figure(name, page))
+                    print(found[-1].line(), flush=True)
         from django.db import connections
 
         connections.close_all()
     return found
 
 
-def report() -> list[dict[str, Any]]:
-    """Measure, print, answer what was found."""
-    print(
-        f"\nRead models of the console: {TOPICS:,} topics, {GROUPS:,} groups on PostgreSQL;"
-        f" {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
-        f"{'page':<46} {'p50 ms':>8} {'p95 ms':>8} {'304 p95':>8} {'KiB':>8}  demanded"
-    )
+@contextmanager
+def _url(database: str, directory: str) -> Iterator[str]:
+    if database == "sqlite":
+        yield f"sqlite:///{directory}/bench.sqlite3"
+        return
     with postgres() as url:
-        return [asdict(found) for found in measure(url)]
+        yield url
+
+
+def report(databases: tuple[str, ...] = DATABASES, only: str = "") -> list[dict[str, Any]]:
+    """Measure each database in a process of its own, print, answer what was found."""
+    found: list[dict[str, Any]] = []
+    for database in databases:
+        print(
+            f"\nRead models of the console: {TOPICS:,} topics, {GROUPS:,} groups on {database};"
+            f" {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n{HEADER}",
+            flush=True,
+        )
+        with tempfile.TemporaryDirectory() as directory:
+            saved = Path(directory, "figures.json")
+            command = [sys.executable, "-m", "tests.bench.console.read_models"]
+            command += ["--measure", database, "--save", str(saved), "--only", only]
+            subprocess.run(command, cwd=REPOSITORY, check=True)
+            found += json.loads(saved.read_text())
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.console.read_models")
+    parser.add_argument("--only", default="", help="pages whose name begins so")
+    parser.add_argument("--databases", default=",".join(DATABASES))
+    parser.add_argument("--measure", choices=DATABASES, help=argparse.SUPPRESS)
+    parser.add_argument("--save", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.measure:
+        figures = [asdict(each) for each in measure(given.measure, given.only)]
+        Path(given.save).write_text(json.dumps(figures))
+        return
+    report(tuple(given.databases.split(",")), given.only)
 
 
 if __name__ == "__main__":
-    sys.exit(1 if any(row["p95_ms"] > row["limit_ms"] for row in report()) else 0)
+    main()

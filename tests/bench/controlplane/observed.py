@@ -113,12 +113,14 @@ class _Counter:
 
 
 @contextmanager
-def web(environment: dict[str, str]) -> Iterator[http.client.HTTPConnection]:
+def web(
+    environment: dict[str, str], application: str = "controlplane.asgi:application"
+) -> Iterator[http.client.HTTPConnection]:
     """The web process as `deploy` starts it, and a connection to it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "controlplane.asgi:application"]
+    command = [sys.executable, "-m", "uvicorn", application]
     command += ["--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"]
     server = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)

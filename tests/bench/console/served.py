@@ -1,0 +1,10 @@
+"""The web process over brokers that are a fake in memory, for `read_models`."""
+
+from controlplane.asgi import application
+from controlplane.clusters.connections import use_gateways
+from tests.bench.controlplane.large_cluster import LargeCluster
+
+__all__ = ["application"]
+
+_gateway = LargeCluster()
+use_gateways(lambda _cluster: _gateway)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from controlplane.analytics.answers import (
@@ -420,12 +421,20 @@ def answer_of(
 
 
 def newest_of_each(rows: QuerySet[Any], newest_ms: int, key: tuple[str, ...]) -> list[Any]:
-    """The last row of each key among those that are still present."""
+    """The last row of each key among those that are still present, by key."""
+    return sorted(
+        last_of_each(rows, newest_ms, key),
+        key=lambda row: tuple(getattr(row, name) for name in key),
+    )
+
+
+def last_of_each(
+    rows: QuerySet[Any], newest_ms: int, key: tuple[str, ...] = ("group", "topic")
+) -> QuerySet[Any]:
+    """The same in no order. The database picks them: of ten windows nine would be read in vain."""
     recent = rows.filter(ts_ms__gt=newest_ms - PRESENT_WITHIN_S * 1000)
-    last: dict[tuple[str, ...], Any] = {}
-    for row in recent.order_by("ts_ms"):
-        last[tuple(getattr(row, name) for name in key)] = row
-    return [last[name] for name in sorted(last)]
+    nth = Window(RowNumber(), partition_by=[F(name) for name in key], order_by=F("ts_ms").desc())
+    return recent.annotate(nth=nth).filter(nth=1)
 
 
 def thinned(rows: QuerySet[Any], begin_ms: int, end_ms: int) -> list[Any]:

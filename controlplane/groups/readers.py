@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import Q
+
+from controlplane.observed.columns import RowHolds
 from controlplane.observed.readers import Reader
 from controlplane.observed.sections import GROUPS
-from controlplane.observed.selectors import Section, detailed_rows, rows_of, shown
+from controlplane.observed.selectors import Section, detailed_rows, rows_to_cut, shown
 
 READERS_MAX = 500
 """Groups of a topic whose offsets are looked at; `complete` says whether those are all."""
@@ -16,12 +19,10 @@ def topic_readers(reader: Reader, at: Section, topic: str) -> dict[str, Any]:
 
     A lag of null is not known; partitions without a commit are counted, they are in no lag.
     """
-    names = [
-        row.key
-        for row in rows_of(reader, GROUPS)
-        # A group that has members and has committed nowhere yet may be assigned anything.
-        if topic in row.row["topics"] or (row.row["members"] and not row.row["topics"])
-    ]
+    # A group that has members and has committed nowhere yet may be assigned anything.
+    may_read = Q(RowHolds("topics", topic)) | Q(members__gt=0, row__topics=[])
+    rows = rows_to_cut(reader, GROUPS).filter(may_read).values_list("key", flat=True)
+    names = list(rows[: READERS_MAX + 1])
     found = []
     for row in detailed_rows(reader, GROUPS, names[:READERS_MAX]):
         offsets = _offsets_on(row.detail, topic)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
@@ -134,43 +134,40 @@ def _lags_in_order(
 ) -> dict[str, int | None]:
     """The lag by name, of all that match, in the order that is asked for."""
     judged = judgements() if _is_judged(wanted) else {}
-    facts = {
-        name: found
-        for name, found in _facts(reader, rows.filter(wanted.matching()), wanted).items()
-        if TROUBLE not in wanted.filters or judged.get(name, NOT_JUDGED).is_trouble
-    }
-    worth = {
-        name: _worth(wanted.sort or "group", found, judged.get(name, NOT_JUDGED))
-        for name, found in facts.items()
-    }
-    return {name: facts[name]["lag"] for name in names_in_order(worth, wanted)}
+    only_trouble, order = TROUBLE in wanted.filters, wanted.sort or "group"
+    lags: dict[str, int | None] = {}
+    worth: dict[str, Any] = {}
+    for name, lag, value in _facts(reader, rows.filter(wanted.matching()), wanted):
+        found = judged.get(name, NOT_JUDGED)
+        if not only_trouble or found.is_trouble:
+            lags[name] = lag
+            worth[name] = _worth(order, lag, value, found)
+    return {name: lags[name] for name in names_in_order(worth, wanted)}
 
 
 def _facts(
     reader: Reader, rows: QuerySet[ObservedRow], wanted: Wanted
-) -> dict[str, dict[str, Any]]:
-    """By name, what the order is made of, as the reader sees it."""
+) -> Iterable[tuple[str, int | None, Any]]:
+    """(name, lag, what the order is of where a column says it), as the reader sees them."""
     order, is_lagging = wanted.sort, LAGGING in wanted.filters
     if reader.sees_all_topics:
-        column = COLUMNS.get(order, "key")
         rows = rows.filter(MAY_BE_UNREAD) if is_lagging else rows
-        found = rows.order_by().values_list("key", "lag", column)
-        return {key: {"lag": lag, order: value} for key, lag, value in found}
-    cuts = {row.key: cut(reader, row).row for row in rows.iterator(chunk_size=500)}
-    return {
-        name: row
-        for name, row in cuts.items()
-        if not is_lagging or unread_at_most({**UNKNOWN_UNREAD, **row}) != 0
-    }
+        column = COLUMNS.get(order, "lag")
+        value = F(column) if isinstance(column, str) else column
+        return rows.order_by().values_list("key", "lag", value)
+    cuts = (cut(reader, row) for row in rows.iterator(chunk_size=500))
+    return (
+        (row.key, row.row["lag"], row.row.get(order or "group"))
+        for row in cuts
+        if not is_lagging or unread_at_most({**UNKNOWN_UNREAD, **row.row}) != 0
+    )
 
 
-def _worth(order: str, found: Mapping[str, Any], judged: Judged) -> Any:
+def _worth(order: str, lag: int | None, value: Any, judged: Judged) -> Any:
     if order == "verdict":
         # Equal harm: the longer lag first, one that is not known before none.
-        return None if judged.harm is None else (*judged.harm, found["lag"] or 0)
-    if order == "seconds":
-        return judged.lag_s
-    return found[order]
+        return None if judged.harm is None else (*judged.harm, lag or 0)
+    return judged.lag_s if order == "seconds" else value
 
 
 def group_row(row: ObservedRow, at: Section) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Numbers of a row as columns that the database makes of it: lists are ordered by them.
 
-Nobody writes them, so they cannot say something else than the row does.
+Nobody writes them, so they cannot say something else than the row does. What a row holds in a list
+is asked of the database too, so that whoever looks for one name does not read all rows.
 """
 
 from typing import Any
 
-from django.db.models import BigIntegerField, Func, GeneratedField
+from django.db.models import BigIntegerField, BooleanField, Func, GeneratedField, Value
 
 OFFLINE_WEIGHT = 1_000_000
 """A partition without a leader weighs as many that only lack replicas: more than a topic has."""
@@ -27,6 +28,25 @@ class RowNumber(Func):
     def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
         template = f"(((%(expressions)s) ->> '{self.key}')::bigint)"
         return super().as_sql(compiler, connection, template=template, **more)
+
+
+class RowHolds(Func):
+    """Whether the list of texts `key` of the column `row` holds `text`."""
+
+    def __init__(self, key: str, text: str, **more: Any) -> None:
+        if not key.replace("_", "").isalpha():
+            raise ValueError(key)  # it becomes a part of the statement
+        super().__init__("row", Value(text), output_field=BooleanField(), **more)
+        self.key = key
+
+    def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        template = "EXISTS(SELECT 1 FROM JSON_EACH(%(expressions)s)"
+        joined = f", '$.{self.key}') WHERE value = "
+        return super().as_sql(compiler, connection, template=template, arg_joiner=joined, **more)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        template, joined = "JSONB_EXISTS(%(expressions)s)", f" -> '{self.key}', "
+        return super().as_sql(compiler, connection, template=template, arg_joiner=joined, **more)
 
 
 def number(expression: Any) -> GeneratedField:

@@ -16,7 +16,14 @@ from rest_framework.views import APIView
 from console import oidc, profile, session
 from console.pages.registry import PAGES, Page
 from console.parts import RUNNER
-from console.revisions import AGES, ages, tag_of_page
+from console.revisions import (
+    AGES,
+    ages,
+    ages_of,
+    known_by_sources,
+    says_the_same,
+    tag_of_page,
+)
 from console.serializers import (
     AcceptanceSerializer,
     InvitationTokenSerializer,
@@ -27,12 +34,15 @@ from console.serializers import (
     SignedOutSerializer,
     TenantChoiceSerializer,
 )
+from console.sources import Sources
 from controlplane.common.exception_handler import MEDIA_TYPE
+from controlplane.common.hashing import canonical_json
 from controlplane.common.limits import SMALL_BODY_MAX_BYTES
 from controlplane.common.openapi import PROBLEM, documented
 from controlplane.common.parsers import JsonBodyParser
 from controlplane.common.problems import NotFound
 from controlplane.common.views import problem_response
+from controlplane.observed.listings import Wanted
 from controlplane.tenants.authentication import ConsoleSessionAuthentication
 from controlplane.tenants.views import TenantView
 
@@ -155,11 +165,18 @@ class AcceptanceView(OwnSessionView):
         return self.answer()
 
 
+def not_modified(tag: str, how_old: str) -> Response:
+    headers = {**NO_STORE, "ETag": f"W/{tag}", AGES: how_old}
+    return Response(status=HTTPStatus.NOT_MODIFIED, headers=headers)
+
+
 def page_view(name: str, page: Page) -> type[TenantView]:
     """The view of one page: a class of its own, so that the document shows each page's shape."""
 
     class PageView(TenantView):
         area = page.area
+        sources: Sources | None = None
+        wanted: list[Wanted]
 
         @documented(
             f"console_page_{name}",
@@ -169,9 +186,14 @@ def page_view(name: str, page: Page) -> type[TenantView]:
             summary=page.summary,
         )
         def get(self, request: Request, **address: str) -> Response:
-            wanted = []
+            wanted = self.wanted = []
             if page.query:
-                wanted = [page.query.wanted(request, self.tenant, address["cluster_id"])]
+                wanted += [page.query.wanted(request, self.tenant, address["cluster_id"])]
+            self.sources = None
+            if page.sources is not None:
+                self.sources = page.sources(self.tenant, self.scope, *address.values())
+                if (unread := self._unread(request)) is not None:
+                    return unread
             parts = page.build(self.tenant, self.scope, *wanted, *address.values())
             # Of the tenant and of what the viewer sees of it: an answer is kept for no one else.
             kept = "/".join(
@@ -179,15 +201,27 @@ def page_view(name: str, page: Page) -> type[TenantView]:
             )
             return Response({"parts": RUNNER.run(kept, parts)}, headers=NO_STORE)
 
+        def _asked(self, request: Request) -> str:
+            """By whom, of what they have marked if they ask by that, and for what."""
+            marked = sorted(name for each in self.wanted for name in each.first)
+            return canonical_json(
+                [self.tenant.id, self.scope.mark, request.get_full_path(), marked]
+            )
+
+        def _unread(self, request: Request) -> Response | None:
+            """The answer without reading the page, where what it is made of says enough."""
+            if self.sources is None or self.known_tags is None:
+                return None
+            tag = known_by_sources(self.known_tags, self._asked(request), self.sources)
+            return None if tag is None else not_modified(tag, ages_of(self.sources.as_of.items()))
+
         def _tagged(self, request: Request, response: Response, shown: dict[str, Any]) -> Response:
             """By what it says, however old that is: see `revisions`."""
             if response.status_code != HTTPStatus.OK:
                 return response
-            asked = f"{self.tenant.id}\n{self.scope.mark}\n{request.get_full_path()}"
-            tag = tag_of_page(asked, shown["parts"])
-            if self.known_tags is not None and self.known_tags.has_weakly(tag):
-                response = Response(status=304, headers=NO_STORE)
-                response[AGES] = ages(shown["parts"])
+            tag = tag_of_page(self._asked(request), shown["parts"], self.sources)
+            if self.known_tags is not None and says_the_same(self.known_tags, tag):
+                return not_modified(tag, ages(shown["parts"]))
             response["ETag"] = f"W/{tag}"
             return response
 

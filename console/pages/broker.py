@@ -4,6 +4,7 @@ from typing import Any
 
 from console.pages.shared import asked, observed
 from console.parts import Part
+from console.sources import OfSections
 from controlplane.clusters.brokers import (
     broker_get,
     broker_id_of,
@@ -21,6 +22,7 @@ from controlplane.tenants.models import Tenant
 LOOKED_AT = 300
 """Operations of the cluster, newest first, among which those about the broker are looked for."""
 SHOWN = 20
+PLACEMENT_SOURCES = OfSections(partitions=TOPICS)
 
 
 def broker(tenant: Tenant, scope: Scope, cluster_id: str, broker_id: str) -> dict[str, Part]:
@@ -40,7 +42,7 @@ def broker(tenant: Tenant, scope: Scope, cluster_id: str, broker_id: str) -> dic
 
 def placement(tenant: Tenant, scope: Scope, cluster_id: str, broker_id: str) -> dict[str, Part]:
     """All that it leads and holds: every topic is looked at, so it is a page of its own."""
-    row = seen_cluster(tenant, scope, cluster_id)
+    row = seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     number = broker_id_of(broker_id)
     reader = reader_of(row, scope)
     return {"partitions": observed(row, scope, TOPICS, lambda _at: placed_on(reader, number))}

@@ -4,6 +4,7 @@ from typing import Any
 
 from console.pages.shared import observed
 from console.parts import Part
+from console.sources import OfSections
 from controlplane.access.selectors import rules_about_topic
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
@@ -14,9 +15,11 @@ from controlplane.observed.sections import ACLS, GROUPS, TOPICS
 from controlplane.observed.services import observed_row
 from controlplane.tenants.models import Tenant
 
+CLIENTS_SOURCES = OfSections(readers=GROUPS, rules=ACLS, also=(TOPICS,))
+
 
 def clients(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:
-    row = seen_cluster(tenant, scope, cluster_id)
+    row = seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     reader = reader_of(row, scope)
     if not _is_there(reader, name):
         raise NotFound(f"There is no topic {name}.")

@@ -5,7 +5,7 @@ from typing import Any
 
 from console.list_query import ListQuery
 from console.pages import analytics_parts
-from console.pages.shared import counts_of, observed
+from console.pages.shared import counts_of, observed, observed_parts
 from console.parts import Part
 from controlplane.analytics import selectors as analytics
 from controlplane.analytics.judged import judged_groups
@@ -29,7 +29,7 @@ GROUPS_QUERY = ListQuery(GROUP_ORDERS, GROUP_FILTERS, "-verdict", "group")
 
 def groups(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dict[str, Part]:
     """A page of the groups, and what was worked out of those that are on it."""
-    cluster = seen_cluster(tenant, scope, cluster_id)
+    cluster = seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     reader = reader_of(cluster, scope)
 
     @cache
@@ -43,9 +43,11 @@ def groups(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dic
         names = [row.key for row in page().rows]
         return analytics.lag_series(tenant, scope, cluster_id, groups=names, latest=True)
 
+    def counts(_at: Section) -> dict[str, Any]:
+        return counts_of(page(), wanted)
+
     return {
-        "groups": observed(cluster, scope, GROUPS, rows),
-        "counts": observed(cluster, scope, GROUPS, lambda _at: counts_of(page(), wanted)),
+        **observed_parts(cluster, scope, GROUPS, groups=rows, counts=counts),
         "lag": Part(lag),
     }
 

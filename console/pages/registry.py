@@ -10,15 +10,16 @@ from console import serializers as shapes
 from console.list_query import ListQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
-from console.pages.broker import broker, placement
-from console.pages.clients import clients
+from console.pages.broker import PLACEMENT_SOURCES, broker, placement
+from console.pages.clients import CLIENTS_SOURCES, clients
 from console.pages.cluster import cluster
 from console.pages.groups import GROUPS_QUERY, group, groups
 from console.pages.operations import operation, operations
 from console.pages.overview import overview
 from console.pages.reassign import reassign
-from console.pages.topics import TOPICS_QUERY, topic, topics
+from console.pages.topics import TOPICS_QUERY, TOPICS_SOURCES, topic, topics
 from console.parts import Part
+from console.sources import Sources
 from controlplane.common.grants import Area
 
 
@@ -31,6 +32,7 @@ class Page:
         address: follows its name, as in `urls`.
         area: what a viewer has to see something of.
         query: of a page that is a list; `build` is then given what of it is wanted, too.
+        sources: what it is made of, of a page that can be known not to have changed unread.
     """
 
     build: Callable[..., dict[str, Part]]
@@ -39,6 +41,7 @@ class Page:
     address: str = ""
     area: Area = Area.OUTLINE
     query: ListQuery | None = None
+    sources: Callable[..., Sources | None] | None = None
 
 
 _CLUSTER = "/<str:cluster_id>"
@@ -55,13 +58,23 @@ PAGES: dict[str, Page] = {
         shapes.PlacementPageSerializer,
         "What one broker leads and holds",
         f"{_CLUSTER}/<str:broker_id>",
+        sources=PLACEMENT_SOURCES,
     ),
     "topics": Page(
-        topics, shapes.TopicsPageSerializer, "A cluster's topics", _CLUSTER, query=TOPICS_QUERY
+        topics,
+        shapes.TopicsPageSerializer,
+        "A cluster's topics",
+        _CLUSTER,
+        query=TOPICS_QUERY,
+        sources=TOPICS_SOURCES,
     ),
     "topic": Page(topic, shapes.TopicPageSerializer, "One topic", f"{_CLUSTER}/<path:topic>"),
     "clients": Page(
-        clients, shapes.ClientsPageSerializer, "Who uses a topic", f"{_CLUSTER}/<path:topic>"
+        clients,
+        shapes.ClientsPageSerializer,
+        "Who uses a topic",
+        f"{_CLUSTER}/<path:topic>",
+        sources=CLIENTS_SOURCES,
     ),
     "groups": Page(
         groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER, query=GROUPS_QUERY

@@ -1,6 +1,7 @@
 """What the pages of one cluster share: the row, the way in, the recent operations."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from console.parts import Aged, Part
@@ -46,18 +47,27 @@ def observed(cluster: Cluster, scope: Scope, name: str, read: Callable[[Section]
     Raises:
         Forbidden: no grant covers the section.
     """
-    reader = reader_of(cluster, scope)
+    return observed_parts(cluster, scope, name, it=read)["it"]
 
-    def aged() -> Aged:
+
+def observed_parts(
+    cluster: Cluster, scope: Scope, name: str, **reads: Callable[[Section], Any]
+) -> dict[str, Part]:
+    """As `observed`, several parts of one section, which is looked up once."""
+    reader = reader_of(cluster, scope)
+    known = section(reader, name)
+    is_known = known.as_of is not None
+
+    def aged(read: Callable[[Section], Any]) -> Aged:
         if cluster.phase in NOT_SERVING:
             raise Unavailable(NOT_SERVING[cluster.phase])
-        at = observed_section(reader, name)
+        at = known if is_known else observed_section(reader, name)
         data = read(at)
         if at.as_of is None:
             raise at.problem()
         return Aged(data, at.as_of, sentence(at.reason))
 
-    return Part(aged, remote=section(reader, name).as_of is None)
+    return {part: Part(partial(aged, read), remote=not is_known) for part, read in reads.items()}
 
 
 def observed_list(cluster: Cluster, scope: Scope, name: str, render: Render) -> Part:

@@ -5,8 +5,9 @@ from typing import Any
 
 from console.list_query import ListQuery
 from console.pages import analytics_parts
-from console.pages.shared import counts_of, observed
+from console.pages.shared import counts_of, observed, observed_parts
 from console.parts import Part
+from console.sources import OfSections
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.messages.selectors import rights
@@ -17,6 +18,7 @@ from controlplane.tenants.models import Tenant
 from controlplane.topics.selectors import (
     TOPIC_FILTERS,
     TOPIC_ORDERS,
+    drift_revision,
     topic_detail,
     topic_row,
     topics_listed,
@@ -24,10 +26,13 @@ from controlplane.topics.selectors import (
 )
 
 TOPICS_QUERY = ListQuery(tuple(TOPIC_ORDERS), TOPIC_FILTERS, "name", "topic")
+TOPICS_SOURCES = OfSections(
+    topics=TOPICS, counts=TOPICS, more=lambda cluster: drift_revision(cluster.pk)
+)
 
 
 def topics(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dict[str, Part]:
-    cluster = seen_cluster(tenant, scope, cluster_id)
+    cluster = seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     reader = reader_of(cluster, scope)
 
     @cache
@@ -40,10 +45,7 @@ def topics(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dic
     def counts(_at: Section) -> dict[str, Any]:
         return counts_of(page(), wanted)
 
-    return {
-        "topics": observed(cluster, scope, TOPICS, rows),
-        "counts": observed(cluster, scope, TOPICS, counts),
-    }
+    return observed_parts(cluster, scope, TOPICS, topics=rows, counts=counts)
 
 
 def topic(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:

@@ -206,7 +206,7 @@ def retention_series(
 
 def sight_of(tenant: Tenant, scope: Scope, cluster_id: str) -> Callable[..., bool]:
     """Whether a row of the cluster that names a topic, a group or both may be shown."""
-    name = seen_cluster(tenant, scope, cluster_id).name
+    name = seen_cluster(tenant, scope, cluster_id, with_brokers=False).name
 
     def sees(topic: str | None = None, group: str | None = None) -> bool:
         return (topic is None or scope.sees(Area.TOPIC, name, topic)) and (
@@ -434,7 +434,8 @@ def last_of_each(
     """The same in no order. The database picks them: of ten windows nine would be read in vain."""
     recent = rows.filter(ts_ms__gt=newest_ms - PRESENT_WITHIN_S * 1000)
     nth = Window(RowNumber(), partition_by=[F(name) for name in key], order_by=F("ts_ms").desc())
-    return recent.annotate(nth=nth).filter(nth=1)
+    last: QuerySet[Any] = recent.annotate(nth=nth).filter(nth=1)
+    return last
 
 
 def thinned(rows: QuerySet[Any], begin_ms: int, end_ms: int) -> list[Any]:

@@ -66,9 +66,11 @@ def cluster_row(tenant: Tenant, cluster_id: str, *, with_brokers: bool = True) -
     return found
 
 
-def seen_cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> Cluster:
+def seen_cluster(
+    tenant: Tenant, scope: Scope, cluster_id: str, *, with_brokers: bool = True
+) -> Cluster:
     """As `cluster_row`; what no grant covers is not found either."""
-    found = cluster_row(tenant, cluster_id)
+    found = cluster_row(tenant, cluster_id, with_brokers=with_brokers)
     if not scope.sees(Area.OUTLINE, found.name):
         raise NotFound("Cluster not found.")
     return found

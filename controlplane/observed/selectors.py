@@ -24,6 +24,7 @@ from controlplane.observed.models import (
 )
 from controlplane.observed.placement import on_broker
 from controlplane.observed.readers import Part, Reader, group_part
+from controlplane.observed.revisions import REVISION
 from controlplane.observed.sections import (
     ACLS,
     BROKERS,
@@ -59,6 +60,7 @@ class Section:
         reason: why what is shown may be old or not all of it; empty: all was read.
         old_because: why rows may be others by now; empty: the last pass read them, though perhaps
             not every number of them.
+        revision: another one as soon as any row of it differs; empty: not known.
     """
 
     as_of: datetime | None = None
@@ -67,6 +69,7 @@ class Section:
     old_because: str = ""
     code: str = ""
     retriable: bool = True
+    revision: str = ""
 
     def problem(self) -> Problem:
         """For a question about a section that was never read."""
@@ -94,6 +97,7 @@ def section_of(observed: ObservedCluster | None, name: str, reader: Reader) -> S
         old_because=old_because,
         code=kept["code"],
         retriable=kept["retriable"],
+        revision=kept.get(REVISION, ""),
     )
 
 
@@ -107,6 +111,12 @@ def _reason_for_a_part(kept: dict[str, Any]) -> str:
 
 def section(reader: Reader, name: str) -> Section:
     return section_of(light().filter(pk=reader.cluster_id).first(), name, reader)
+
+
+def sections(reader: Reader, names: Iterable[str]) -> dict[str, Section]:
+    """As `section`, of several in one statement."""
+    observed = light().filter(pk=reader.cluster_id).first()
+    return {name: section_of(observed, name, reader) for name in names}
 
 
 def light() -> QuerySet[ObservedCluster]:

@@ -20,6 +20,7 @@ from controlplane.observed.changes import Changes, Topic
 from controlplane.observed.models import ObservedCluster, ObservedRow
 from controlplane.observed.readers import AWAY, REFUSED, Reader
 from controlplane.observed.reading import Answer, Failed, Found, SectionReader, in_batches
+from controlplane.observed.revisions import REVISION, new_revision, revised, touched
 from controlplane.observed.rows import Content
 from controlplane.observed.sections import BROKERS, KEY_MAX, SECTIONS, TOPICS
 from controlplane.observed.selectors import (
@@ -91,7 +92,9 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
         for name, answer in answers.items():
             _store(row, name, answer, reader.read_at, news)
         if TOPICS in answers and isinstance(answers[TOPICS], Found):
-            row.topic_defaults = dict(reader.defaults)
+            if row.topic_defaults != (defaults := dict(reader.defaults)):
+                row.sections[TOPICS][REVISION] = new_revision()
+            row.topic_defaults = defaults
         if description is None:
             row.failures += 1
             row.health, row.reasons = rules.unreachable(_first_reason(answers))
@@ -177,10 +180,12 @@ def _store(
     before = row.sections.get(name, {})
     kept_as_of = before.get("as_of")
     if isinstance(answer, Failed):
-        row.sections[name] = _noted(kept_as_of, read_at, answer)
+        now = _noted(kept_as_of, read_at, answer)
+        row.sections[name] = revised(before, now, has_changed=False, read_at=read_at)
         return
-    _write(row.pk, name, answer, read_at=read_at, kept_as_of=kept_as_of, news=news)
-    row.sections[name] = _noted(iso(read_at), read_at, answer)
+    has_changed = _write(row.pk, name, answer, read_at=read_at, kept_as_of=kept_as_of, news=news)
+    now = _noted(iso(read_at), read_at, answer)
+    row.sections[name] = revised(before, now, has_changed=has_changed, read_at=read_at)
 
 
 def _noted(as_of: str | None, tried_at: datetime, answer: Answer) -> Sections:
@@ -203,7 +208,8 @@ def _write(
     read_at: datetime,
     kept_as_of: str | None,
     news: Changes,
-) -> None:
+) -> bool:
+    """Whether any row differs now."""
     model = MODELS[name]
     rows = model.objects.filter(cluster_id=cluster_id)  # type: ignore[attr-defined] # concrete
     seen = {
@@ -232,6 +238,7 @@ def _write(
             as_of=datetime.fromisoformat(kept_as_of) if kept_as_of else read_at
         )
         rows.filter(key__in=batch).update(unread=found.missing)
+    return bool(change.write or change.remove or change.keep_unread)
 
 
 def _compare(
@@ -316,7 +323,7 @@ def observe_touched(
         if row is None:
             return
         reader.defaults = row.topic_defaults
-        news = Changes()
+        news, has_written = Changes(), False
         for name, contents in readings.items():
             found = contents()
             model = MODELS[name]
@@ -338,6 +345,11 @@ def observe_touched(
                     for key in keys
                 ),
             )
+            if keys and name in row.sections:
+                row.sections[name] = touched(row.sections[name], reader.read_at)
+                has_written = True
+        if has_written:
+            row.save(update_fields=["sections"])
         listeners.tell(cluster_id, news, not_before=_seen_at(row), at=reader.read_at)
 
 

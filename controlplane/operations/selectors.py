@@ -258,6 +258,9 @@ def _eta(steps: list[Step]) -> float | None:
     return None
 
 
+VERIFIED_STATES = (SUCCEEDED, REVERTED)
+
+
 def verified(
     cluster_id: str, kinds: Collection[str], resources: Collection[str] | None = None
 ) -> QuerySet[Operation]:
@@ -266,7 +269,7 @@ def verified(
     With `resources` only those about one of them.
     """
     rows = Operation.objects.filter(
-        cluster_id=cluster_id, kind__in=kinds, state__in=(SUCCEEDED, REVERTED)
+        cluster_id=cluster_id, kind__in=kinds, state__in=VERIFIED_STATES
     )
     if resources is not None:
         rows = rows.filter(resource__in=resources)

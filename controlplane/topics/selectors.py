@@ -6,7 +6,7 @@ What a plan reads is a handful of bulk calls whatever the number of topics.
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import BigIntegerField, Case, F, Max, Q, QuerySet, Sum, Value, When
+from django.db.models import BigIntegerField, Case, Count, F, Max, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Left
 from django.db.models.lookups import Exact
 
@@ -35,7 +35,7 @@ from controlplane.observed.selectors import (
 from controlplane.observed.services import observed_row
 from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.operations.models import Operation
-from controlplane.operations.selectors import verified
+from controlplane.operations.selectors import VERIFIED_STATES, verified
 from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.models import Tenant
 from controlplane.topics.drift import Desired, Verified, desired_topics, drift_of
@@ -79,6 +79,8 @@ TOPIC_FIGURES = {
 DRIFT_OPERATIONS_MAX = 5_000
 """The last so many operations are looked through for topics that were changed outside."""
 DRIFT_NAMES_MAX = 2_000
+LEASES_COUNTED_MAX = 500
+"""Open leases that `drift_revision` looks at."""
 
 
 def topic_row(row: ObservedRow, at: Section) -> dict[str, Any]:
@@ -150,6 +152,20 @@ def drifted_names(reader: Reader) -> list[str]:
     names = [resource.removeprefix("topic/") for resource in resources][:DRIFT_NAMES_MAX]
     rows = [{**row.row} for row in rows_to_cut(reader, TOPICS).filter(key__in=names)]
     return [row["name"] for row in with_drift(reader, rows) if row["drift"]]
+
+
+def drift_revision(cluster_id: str) -> list[Any] | None:
+    """What the drift of topics is worked out from beside the topics: another value as soon as any
+    of it differs, in two statements. None: too many leases are open to be looked at.
+    """
+    done = Operation.objects.filter(cluster_id=cluster_id, state__in=VERIFIED_STATES).aggregate(
+        count=Count("pk"), last=Max("finished_at")
+    )
+    held = open_leases(cluster_id).order_by("pk").values_list("pk", "held_ms")
+    leases = list(held[: LEASES_COUNTED_MAX + 1])
+    if len(leases) > LEASES_COUNTED_MAX:
+        return None
+    return [done["count"], iso(done["last"]), [list(each) for each in leases]]
 
 
 def _is_leased(drift: dict[str, Any], held_ms: int | None) -> bool:

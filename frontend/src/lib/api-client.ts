@@ -47,10 +47,11 @@ export async function request<T>(method: Method, path: string, options: Options 
 export async function readChanged<T>(
   path: string,
   options: Pick<Options, "ifNoneMatch" | "signal">,
-): Promise<{ body: T; tag: string | undefined } | { body: undefined; ages: string }> {
+): Promise<{ body: T; tag: string | undefined } | { body: undefined; tag: string | undefined; ages: string }> {
   const response = await answered("GET", path, options, DEADLINE_MS);
-  if (response.status === 304) return { body: undefined, ages: response.headers.get("Penstock-As-Of") ?? "" };
-  return { body: (await response.json()) as T, tag: response.headers.get("ETag") ?? undefined };
+  const tag = response.headers.get("ETag") ?? undefined;
+  if (response.status === 304) return { body: undefined, tag, ages: response.headers.get("Penstock-As-Of") ?? "" };
+  return { body: (await response.json()) as T, tag };
 }
 
 /** The answer when it is good; throws ApiError otherwise. */

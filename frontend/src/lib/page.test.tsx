@@ -51,6 +51,21 @@ describe("page read models", () => {
     expect(known.at(-1)).toBe('W/"t1"');
   });
 
+  it("are asked for with the tag of the last answer, also of one that sent nothing", async () => {
+    const body = { parts: { topics: ok([topicRow()]) } };
+    const known: (string | null)[] = [];
+    vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
+      known.push(new Headers(init.headers).get("If-None-Match"));
+      if (known.length === 1) return new Response(JSON.stringify(body), { headers: { ETag: 'W/"says.1"' } });
+      return new Response(null, { status: 304, headers: { ETag: 'W/"says.2"', "Penstock-As-Of": "" } });
+    });
+    const { result } = renderHook(() => usePage("topics/{cluster_id}", { cluster_id: "c1" }, false), { wrapper });
+    await waitFor(() => expect(result.current.data?.parts.topics.data).toHaveLength(1));
+    await result.current.refetch();
+    await result.current.refetch();
+    expect(known).toEqual([null, 'W/"says.1"', 'W/"says.2"']);
+  });
+
   it("are not asked for again once refused", async () => {
     serve({ "GET /console/api/pages/topics/c1": new Refusal(404, "Cluster not found") });
     const { result } = renderHook(() => usePage("topics/{cluster_id}", { cluster_id: "c1" }), { wrapper });

@@ -61,7 +61,8 @@ async function readPage<M>(path: string, kept: (M & Tagged) | undefined, signal:
   const answer = await readChanged<M>(path, { ifNoneMatch: kept?.tag, signal });
   if (!("ages" in answer)) return { ...answer.body, tag: answer.tag };
   if (kept === undefined) throw new Error("The server says that nothing has changed, but nothing is known.");
-  return younger(kept, answer.ages);
+  // The tag may be another one: of what the page was made of this time, though it says the same.
+  return { ...younger(kept, answer.ages), tag: answer.tag ?? kept.tag };
 }
 
 export function usePage<N extends PageName>(name: N, address: PageAddress<N>, pace: Pace<N> = REFRESH_MS) {

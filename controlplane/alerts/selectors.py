@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.db.models import F, QuerySet
@@ -29,6 +30,9 @@ from controlplane.common.times import iso
 from controlplane.tenants.models import Tenant
 
 HISTORY_SHOWN = 200
+LOOKED_AT_MAX = 20_000
+"""Open alerts among which those of a reader of a part are looked for."""
+LOOKED_AT_ONCE = 500
 RESTARTING = "broker-restarting"
 OBSERVED = (
     *("summary", "values", "members", "member_count", "consequences"),
@@ -87,11 +91,18 @@ def shown(scope: Scope) -> Callable[[Alert], dict[str, Any] | None]:
 
 
 def open_alerts(tenant: Tenant, scope: Scope, cluster_id: str | None, limit: int) -> list[Alert]:
-    """Those that fire or somebody is at, the newest `limit` of the tenant or of one cluster."""
+    """Those that fire or somebody is at, the newest `limit` of the tenant or of one cluster.
+
+    However many there are that the scope does not cover: they hide none that it does.
+    """
     rows = alerts(tenant).filter(state__in=(FIRING, ACKNOWLEDGED))
     if cluster_id is not None:
         rows = rows.filter(cluster_id=cluster_id)
-    return [row for row in rows.order_by("-pk")[:limit] if is_allowed(scope, row, Verb.READ)]
+    newest = rows.order_by("-pk")
+    if scope.sees_all:
+        return list(newest[:limit])
+    found = newest[:LOOKED_AT_MAX].iterator(chunk_size=LOOKED_AT_ONCE)
+    return list(islice((row for row in found if is_allowed(scope, row, Verb.READ)), limit))
 
 
 def last_asked_at() -> datetime | None:

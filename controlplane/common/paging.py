@@ -1,20 +1,33 @@
 """Cursor paging: `{data: […], page: {next, has_more}}`, newest first, ids as the tie-breaker.
 
-The cursor is the last id seen, signed, so it cannot be made up. Ids sort by creation time.
+The cursor is the last id seen, sealed, so that it can neither be made up nor read. Ids sort by
+creation time.
+
+Of what a caller does not see a page says nothing, neither by being short nor by saying that there
+is more: filters ask about names. So rows are read until the page is full.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from django.core import signing
 from django.db.models import Model, QuerySet
 from rest_framework.request import Request
 
+from controlplane.common.crypto import seal, unseal
+from controlplane.common.keyring import SecretUnreadableError
 from controlplane.common.problems import field_problem
 
 PAGE_SIZE_DEFAULT = 50
 PAGE_SIZE_MAX = 500
-_SALT = "penstock.cursor"
+LOOKED_AT_MAX = 2_000
+"""Rows that one page looks at; where none of so many may be seen it is short, and says that there
+may be more."""
+LOOKED_AT_ONCE = 200
+
+Pair = tuple[Any, dict[str, Any] | None]
+"""A row's place in its list, and how it is shown; None: it is left out."""
+Read = Callable[[Any, int], Sequence[Pair]]
+"""What follows a place (None: from the beginning) in a list, at most so many."""
 
 
 M = TypeVar("M", bound=Model)
@@ -23,23 +36,13 @@ M = TypeVar("M", bound=Model)
 def page_of(
     request: Request, rows: QuerySet[M], render: Callable[[M], dict[str, Any] | None]
 ) -> dict[str, Any]:
-    """One page of `rows` by descending primary key.
+    """One page of `rows` by descending primary key, without those that `render` gives as None."""
 
-    A row that `render` gives as None is left out: the page is shorter then, not the last one.
-    """
-    size = page_size(request)
-    cursor = request.query_params.get("cursor")
-    if cursor:
-        rows = rows.filter(pk__lt=_open(request, cursor))
-    found = list(rows.order_by("-pk")[: size + 1])
-    has_more = len(found) > size
-    found = found[:size]
-    following = _seal(request, found[-1].pk) if has_more else None
-    rendered = (render(row) for row in found)
-    return {
-        "data": [row for row in rendered if row is not None],
-        "page": {"next": following, "has_more": has_more},
-    }
+    def read(after: Any, limit: int) -> list[Pair]:
+        behind = rows if after is None else rows.filter(pk__lt=after)
+        return [(row.pk, render(row)) for row in behind.order_by("-pk")[:limit]]
+
+    return page_of_places(request, read)
 
 
 def page_of_rows(
@@ -60,29 +63,48 @@ def page_of_rows(
     }
 
 
-def page_of_places(
-    request: Request,
-    read: Callable[[str | None, int], Sequence[tuple[str, dict[str, Any] | None]]],
-) -> dict[str, Any]:
-    """One page of what is put together from several lists, newest first.
+def page_of_places(request: Request, read: Read) -> dict[str, Any]:
+    """One page of what `read` gives, newest first; with `page_size` and `cursor` as of every list.
 
-    Args:
-        request: with `page_size` and `cursor`, as of every list.
-        read: takes a place to go on behind (None: from the newest) and how many to read; gives
-            pairs of a row's place, as text, and the row. A row that is None is left out.
+    Places are texts, or numbers that the list takes as text.
     """
     size = page_size(request)
     cursor = request.query_params.get("cursor")
-    found = read(_open(request, cursor) if cursor else None, size + 1)
-    has_more = len(found) > size
-    found = found[:size]
+    found = _filled(read, _open(request, cursor) if cursor else None, size)
     return {
-        "data": [row for _, row in found if row is not None],
+        "data": found.rows,
         "page": {
-            "next": _seal(request, found[-1][0]) if has_more else None,
-            "has_more": has_more,
+            "next": _seal(request, found.last) if found.has_more else None,
+            "has_more": found.has_more,
         },
     }
+
+
+class _Filled(NamedTuple):
+    rows: list[dict[str, Any]]
+    last: Any
+    """The place to go on behind: of the last row that is shown, or that was looked at."""
+    has_more: bool
+
+
+def _filled(read: Read, after: Any, size: int) -> _Filled:
+    """The next `size` rows that are shown, and whether one more is."""
+    shown: list[dict[str, Any]] = []
+    last, looked_at, limit = after, 0, size + 1
+    while looked_at < LOOKED_AT_MAX:
+        found = read(after, limit)
+        for place, row in found:
+            if row is None:
+                continue
+            if len(shown) == size:
+                return _Filled(shown, last, has_more=True)
+            shown.append(row)
+            last = place
+        if len(found) < limit:
+            return _Filled(shown, last, has_more=False)
+        after, looked_at = found[-1][0], looked_at + len(found)
+        limit = min(max(LOOKED_AT_ONCE, size + 1), max(1, LOOKED_AT_MAX - looked_at))
+    return _Filled(shown, after, has_more=True)
 
 
 def page_of_list(request: Request, items: Sequence[dict[str, Any]], key: str) -> dict[str, Any]:
@@ -108,12 +130,16 @@ def page_size(request: Request) -> int:
 
 
 def _seal(request: Request, key: object) -> str:
-    return signing.dumps(str(key), salt=f"{_SALT}:{request.path}")
+    """Under the deployment's keys: even who may not see a row may be given its place."""
+    return seal({"list": request.path, "key": str(key)})
 
 
 def _open(request: Request, cursor: str) -> str:
     """The key of the last row seen; a cursor is good for the list that gave it."""
     try:
-        return str(signing.loads(cursor, salt=f"{_SALT}:{request.path}"))
-    except signing.BadSignature as error:
-        raise field_problem("/cursor", "The cursor is not one of this list's.") from error
+        found = unseal(cursor)
+    except SecretUnreadableError:
+        found = {}
+    if found.get("list") != request.path:
+        raise field_problem("/cursor", "The cursor is not one of this list's.")
+    return str(found["key"])

@@ -32,6 +32,9 @@ from controlplane.operations.states import (
 from controlplane.tenants.models import Tenant
 
 LOCKS_SHOWN = 20
+LOOKED_AT_MAX = 2_000
+"""Operations whose main resource is covered, among which a list is of those that are so whole."""
+LOOKED_AT_ONCE = 100
 SEARCHED_MAX = 2_000
 """A text is looked for in that many of a tenant's newest operations."""
 
@@ -94,10 +97,14 @@ def operation_list(
     state: str | None = None,
     limit: int = 50,
 ) -> list[dict[str, Any]]:
+    """The newest `limit`; those of which a part is not covered take no place of others."""
     rows = filtered(operations(tenant, scope), cluster_id=cluster_id, state=state)
     show = shown(scope, tenant)
-    dicts = (show(row) for row in rows.order_by("-pk")[:limit])
-    return [row for row in dicts if row is not None]
+    newest = rows.order_by("-pk")
+    if scope.sees_all:
+        return [operation_dict(row) for row in newest[:limit]]
+    found = newest[:LOOKED_AT_MAX].iterator(chunk_size=max(limit, LOOKED_AT_ONCE))
+    return list(islice((row for each in found if (row := show(each)) is not None), limit))
 
 
 def filtered(

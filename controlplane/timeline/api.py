@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from controlplane.common.etags import with_tag
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, documented
-from controlplane.common.paging import page_of_places
+from controlplane.common.paging import Pair, page_of_places
 from controlplane.common.problems import field_problem
 from controlplane.tenants.views import TenantView
 from controlplane.timeline import rules, selectors, services
@@ -60,7 +60,7 @@ class TimelineView(TenantView):
         oldest = selectors.kept_from(timezone.now())
         asked = _asked(request, given.validated_data, oldest)
 
-        def read(after: str | None, limit: int) -> list[tuple[str, dict[str, Any] | None]]:
+        def read(after: str | None, limit: int) -> list[Pair]:
             behind = _place(after) if after is not None else None
             found = selectors.events(self.tenant, self.scope, asked, behind=behind, limit=limit)
             return [(_text(place), event) for place, event in found]

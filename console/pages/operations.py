@@ -18,7 +18,7 @@ def operations(tenant: Tenant, scope: Scope) -> dict[str, Part]:
 def operation(tenant: Tenant, scope: Scope, operation_id: str) -> dict[str, Part]:
     def plan() -> dict[str, Any]:
         plan_id = operation_get(tenant, scope, operation_id)["plan_id"]
-        return plan_dict(plan_get(tenant, scope, plan_id))
+        return plan_dict(plan_get(tenant, scope, plan_id), scope)
 
     return {
         "operation": Part(lambda: operation_get(tenant, scope, operation_id)),

@@ -66,7 +66,7 @@ class ClustersView(TenantView):
             inputs=inputs,
         )
         if not confirm:
-            body = {"plan": plan_dict(plan), "operation": None}
+            body = {"plan": plan_dict(plan, self.scope), "operation": None}
             return Response(body, status=status.HTTP_201_CREATED)
         operation = operation_start(
             tenant=self.tenant,
@@ -76,7 +76,7 @@ class ClustersView(TenantView):
         )
         plan.refresh_from_db()
         body = {
-            "plan": plan_dict(plan),
+            "plan": plan_dict(plan, self.scope),
             "operation": operation_get(self.tenant, self.scope, operation.id),
         }
         return Response(body, status=status.HTTP_202_ACCEPTED)
@@ -109,7 +109,7 @@ class ClusterView(TenantView):
             cluster_id=selectors.seen_cluster(self.tenant, self.scope, cluster_id).id,
             inputs={},
         )
-        return Response(plan_dict(plan), status=status.HTTP_201_CREATED)
+        return Response(plan_dict(plan, self.scope), status=status.HTTP_201_CREATED)
 
 
 class ClientConfigView(TenantView):

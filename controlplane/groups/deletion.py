@@ -4,8 +4,10 @@ Plan with what vanishes → group still empty and its offsets where the plan saw
 read back. The coordinator is the last guard: it refuses to delete a group with members.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
+from controlplane.common.grants import Area
 from controlplane.common.problems import NotFound
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
@@ -82,6 +84,10 @@ class GroupDelete(GroupOperationKind):
             warnings=_warnings(rows, unread),
             blast_radius=[unread],
         )
+
+    def also_read(self, plan: Plan) -> Iterable[tuple[Area, str]]:
+        """Where it stood is shown, noted in the record and lost: as an offset reset needs it."""
+        return sorted({(Area.TOPIC, row["topic"]) for row in plan.diff.get("offsets", ())})
 
     def check(self, context: StepContext) -> Done:
         planned = context.preconditions["offsets"]

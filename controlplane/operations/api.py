@@ -45,7 +45,7 @@ class PlansView(TenantView):
             cluster_id=given.validated_data["cluster_id"],
             inputs=given.validated_data["inputs"],
         )
-        return Response(selectors.plan_dict(plan), status=status.HTTP_201_CREATED)
+        return Response(selectors.plan_dict(plan, self.scope), status=status.HTTP_201_CREATED)
 
 
 class PlanView(TenantView):
@@ -53,7 +53,8 @@ class PlanView(TenantView):
 
     @documented("plan_get", answers={200: PLAN}, tag=TAG, summary="One plan")
     def get(self, request: Request, plan_id: str) -> Response:
-        return Response(selectors.plan_dict(selectors.plan_get(self.tenant, self.scope, plan_id)))
+        plan = selectors.plan_get(self.tenant, self.scope, plan_id)
+        return Response(selectors.plan_dict(plan, self.scope))
 
 
 class OperationsView(TenantView):
@@ -144,7 +145,7 @@ class UndoPlanView(TenantView):
         plan = services.undo_plan_create(
             tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
         )
-        return Response(selectors.plan_dict(plan), status=status.HTTP_201_CREATED)
+        return Response(selectors.plan_dict(plan, self.scope), status=status.HTTP_201_CREATED)
 
 
 class SecretView(TenantView):

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from controlplane.common.grants import Area
 from controlplane.common.words import counted, sized
 from controlplane.gateway.readings import Gap, Reading
+from controlplane.operations.naming import OF, Sees, everything
 
 TOLERANCE_PERCENT = 10
 """By how much an amount may grow between plan and confirmation. What was 0 must stay 0."""
@@ -27,6 +29,7 @@ class Extent:
         noun: one of it.
         count: what is known; a lower bound when there are gaps.
         names: what is counted, where each has a name.
+        of: the area of the names, where who sees the plan need not see them.
         may_change: it is only said, not compared when the plan is confirmed.
     """
 
@@ -35,6 +38,7 @@ class Extent:
     noun: str
     count: int
     names: tuple[str, ...] | None = None
+    of: Area | None = None
     gaps: tuple[Gap, ...] = ()
     may_change: bool = False
 
@@ -54,6 +58,7 @@ class Extent:
             "names": None if self.names is None else list(self.names),
             "unknown": [asdict(gap) | {"brokers": list(gap.brokers)} for gap in self.gaps],
             "limit": self.limit,
+            **({} if self.of is None else {OF: self.of.value}),
         }
 
     def said(self) -> str:
@@ -80,10 +85,18 @@ def amount(
 
 
 def listed(
-    name: str, title: str, noun: str, names: Iterable[str], gaps: tuple[Gap, ...] = ()
+    name: str,
+    title: str,
+    noun: str,
+    names: Iterable[str],
+    gaps: tuple[Gap, ...] = (),
+    *,
+    of: Area | None = None,
 ) -> Extent:
     known = tuple(sorted(names))
-    return Extent(name=name, title=title, noun=noun, count=len(known), names=known, gaps=gaps)
+    return Extent(
+        name=name, title=title, noun=noun, count=len(known), names=known, gaps=gaps, of=of
+    )
 
 
 def unknown_texts(extents: Sequence[Extent]) -> list[str]:
@@ -98,8 +111,13 @@ def unknown_texts(extents: Sequence[Extent]) -> list[str]:
     ]
 
 
-def grown(planned: Sequence[Row], now: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows of `now` that go beyond what was planned, with old and new values."""
+def grown(
+    planned: Sequence[Row], now: Sequence[Row], sees: Sees = everything
+) -> list[dict[str, Any]]:
+    """The rows of `now` that go beyond what was planned, with old and new values.
+
+    What was added is named as far as `sees` goes.
+    """
     before = {row["name"]: row for row in planned}
     found = []
     for row in now:
@@ -120,11 +138,15 @@ def grown(planned: Sequence[Row], now: Sequence[Row]) -> list[dict[str, Any]]:
                     "limit": old.get("limit"),
                     "now": row["value"],
                     "now_at_least": row["at_least"],
-                    "added": added,
+                    "added": [name for name in added if _is_seen(row, name, sees)],
                     "unknown": unknown,
                 }
             )
     return found
+
+
+def _is_seen(row: Row, name: str, sees: Sees) -> bool:
+    return not row.get(OF) or sees(Area(row[OF]), name)
 
 
 def growth_text(change: Row) -> str:

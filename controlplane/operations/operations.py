@@ -220,7 +220,7 @@ class OperationKind(ABC):
         raise NotImplementedError(f"{self.name} names no {resource} of {plan.resource}")
 
     def also_read(self, plan: Plan) -> Iterable[tuple[Area, str]]:
-        """What the inputs take something from and nothing is locked of: it has to be seen, too."""
+        """What is read or lost and nothing is locked of: it has to be seen, too."""
         del plan
         return ()
 

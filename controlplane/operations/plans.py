@@ -33,7 +33,7 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.risks import STAYS, Risk, risks_of
 from controlplane.operations.rules import plan_state
-from controlplane.operations.scopes import about, check_asked, check_planned
+from controlplane.operations.scopes import about, check_asked, check_planned, sight
 from controlplane.operations.states import (
     CANCELLED,
     FAILED,
@@ -271,7 +271,8 @@ def _check_blast_radius(plan: Plan, actor: Actor) -> None:
     except (Invalid, Conflict, NotFound) as refusal:
         plan.leave_open(PLAN_STALE)
         raise Conflict(f"{refusal.detail} Make a new plan.", code="plan-stale") from refusal
-    changes = grown(plan.impact.get("blast_radius", []), [extent.as_row() for extent in now])
+    radius = [extent.as_row() for extent in now]
+    changes = grown(plan.impact.get("blast_radius", []), radius, sight(actor.scope, plan))
     if changes:
         plan.leave_open(PLAN_STALE)
         raise Conflict(

@@ -17,6 +17,7 @@ from controlplane.common.grants import Area, Grant, Match, Over, Pattern, Scope,
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.operations.locks import LOCKS, Resource
 from controlplane.operations.models import Operation, Plan
+from controlplane.operations.naming import Sees, everything
 from controlplane.operations.operations import OperationKind, required_kind
 from controlplane.operations.permissions import NAMED, row_of
 
@@ -116,6 +117,14 @@ def is_seen(scope: Scope, plan: Plan, names: Mapping[str, str], cluster_id: str 
     return all(
         scope.sees(need.area, cluster, need.name) for need in needs_of(kind, plan, kind.lock_names)
     )
+
+
+def sight(scope: Scope, plan: Plan) -> Sees:
+    """Whether the scope shows a thing on the plan's cluster."""
+    if scope.sees_all:
+        return everything
+    cluster = _cluster_name(plan, cluster_names(plan.tenant_id))
+    return lambda area, name: scope.sees(area, cluster, name)
 
 
 def about(plan: Plan, cluster_id: str | None) -> About:

@@ -11,6 +11,7 @@ from controlplane.common.grants import Scope
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.times import iso
 from controlplane.operations.models import Operation, OperationLock, Plan, Step
+from controlplane.operations.naming import shown_impact
 from controlplane.operations.operations import required_kind
 from controlplane.operations.rules import (
     eta_s,
@@ -19,7 +20,13 @@ from controlplane.operations.rules import (
     plan_state,
     step_state,
 )
-from controlplane.operations.scopes import cluster_names, is_seen, only_seen, require_seen
+from controlplane.operations.scopes import (
+    cluster_names,
+    is_seen,
+    only_seen,
+    require_seen,
+    sight,
+)
 from controlplane.operations.states import (
     ACTIVE_STATES,
     CANCELLED,
@@ -230,8 +237,10 @@ def plan_get(tenant: Tenant, scope: Scope, plan_id: str) -> Plan:
     return plan
 
 
-def plan_dict(plan: Plan) -> dict[str, Any]:
+def plan_dict(plan: Plan, scope: Scope) -> dict[str, Any]:
+    """As REST shows it to somebody who sees its subject: what it names beside that is cut."""
     operation = getattr(plan, "operation", None)
+    kind, sees = required_kind(plan.kind), sight(scope, plan)
     return {
         "id": plan.id,
         "kind": plan.kind,
@@ -239,11 +248,11 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "resource": plan.resource,
         "inputs": plan.inputs,
         "diff": plan.diff,
-        "impact": plan.impact,
+        "impact": shown_impact(plan.impact, sees),
         "plan_hash": plan.plan_hash,
         "confirm_phrase": plan.confirm_phrase,
         "state": plan_state(state=plan.state, expires_at=plan.expires_at, now=timezone.now()),
-        "revertible": required_kind(plan.kind).undo(plan) is not None,
+        "revertible": kind.undo(plan) is not None,
         "reverts": plan.reverts,
         "operation_id": operation.id if operation else None,
         "created_by": plan.created_by,

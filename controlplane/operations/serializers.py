@@ -114,6 +114,7 @@ class ExtentSerializer(Shape):
     value = serializers.IntegerField(allow_null=True, help_text="null: not known")
     at_least = serializers.IntegerField(help_text="What is known of it.")
     names = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    hidden = serializers.IntegerField(help_text="Of what has names, how many you do not see.")
     unknown = GapSerializer(many=True)
     limit = serializers.IntegerField(
         allow_null=True,

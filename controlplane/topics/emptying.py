@@ -6,6 +6,7 @@ The plan names the offset of each partition up to which records go: what is writ
 from collections.abc import Mapping
 from typing import Any
 
+from controlplane.common.grants import Area
 from controlplane.common.problems import Conflict, Unavailable
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
@@ -14,6 +15,7 @@ from controlplane.gateway.readings import ClusterReader, Gap, Reading, total
 from controlplane.gateway.types import EARLIEST, TP, TopicDescription
 from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.operations.models import Plan
+from controlplane.operations.naming import naming_warning
 from controlplane.operations.operations import (
     Done,
     Phase,
@@ -35,8 +37,6 @@ from controlplane.topics.rules import refuse_internal
 from controlplane.topics.selectors import described_topic
 from controlplane.topics.serializers import EmptyDiffSerializer
 
-GROUPS_SAID_MAX = 5
-"""Groups that a warning names; of the others it says how many."""
 Ends = Mapping[TP, int]
 """By partition the offset up to which records go: the first that stays."""
 
@@ -209,6 +209,7 @@ def _measured(
             "group",
             unread,
             (*users.gaps, *gaps),
+            of=Area.GROUP,
         ),
     ], unread
 
@@ -257,17 +258,17 @@ def _warnings(extents: list[Extent], unread: Mapping[str, int]) -> list[dict[str
     ]
     if unread:
         worst = sorted(unread.items(), key=lambda row: (-row[1], row[0]))
-        names = ", ".join(
-            f"{group} ({counted(records, 'record')})" for group, records in worst[:GROUPS_SAID_MAX]
-        )
-        more = len(worst) - GROUPS_SAID_MAX
-        rest = f" and {counted(more, 'more group')}" if more > 0 else ""
         found.append(
-            warning(
-                "unread-lost",
-                f"Not read yet, and never to be read: by {names}{rest}.",
-                "danger",
-                risk=Risk.LOSES_DATA,
+            naming_warning(
+                warning(
+                    "unread-lost",
+                    "Not read yet, and never to be read: by",
+                    "danger",
+                    risk=Risk.LOSES_DATA,
+                ),
+                Area.GROUP,
+                [(group, f"{group} ({counted(records, 'record')})") for group, records in worst],
+                "group",
             )
         )
     return found

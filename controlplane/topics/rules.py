@@ -1,11 +1,14 @@
 """What is internal, what a configuration differs in, and warnings about topic changes. Pure."""
 
 from collections.abc import Mapping
+from typing import Any
 
+from controlplane.common.grants import Area
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted, lasting, sized
 from controlplane.gateway.types import INTERNAL_TOPICS, SET_ON_TOPIC
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.naming import naming_warning
 from controlplane.operations.operations import warning
 from controlplane.operations.risks import Risk
 
@@ -30,7 +33,7 @@ DECIDES_WHAT_STAYS = frozenset(
 )
 
 Settings = Mapping[str, str | None]
-Warnings = list[dict[str, str]]
+Warnings = list[dict[str, Any]]
 
 
 def config_changes(before: Settings, wanted: Settings) -> dict[str, str | None]:
@@ -285,8 +288,11 @@ def delete_warnings(extents: Mapping[str, Extent]) -> Warnings:
         )
     if readers.names:
         found.append(
-            warning(
-                "active-readers", f"Reading it right now: {', '.join(readers.names)}.", "danger"
+            naming_warning(
+                warning("active-readers", "Reading it right now:", "danger"),
+                Area.GROUP,
+                [(name, name) for name in readers.names],
+                "group",
             )
         )
     return found

@@ -327,15 +327,16 @@ def deletion_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[E
     return [
         amount("records", "records", "record", total(reader.records([topic]))),
         amount("bytes", "bytes", "byte", total(reader.leader_bytes([topic]))),
-        listed("groups", "groups that read it", "group", readers, groups.gaps),
+        listed("groups", "groups that read it", "group", readers, groups.gaps, of=Area.GROUP),
         listed(
             "active_groups",
             "groups reading it right now",
             "group",
             [name for name, use in readers.items() if use.state in ALIVE_STATES],
             groups.gaps,
+            of=Area.GROUP,
         ),
-        listed("acls", "ACLs that cover it", "ACL", covering, acls.gaps),
+        listed("acls", "ACLs that cover it", "ACL", covering, acls.gaps, of=Area.ACCESS),
     ]
 
 
@@ -352,4 +353,4 @@ def held_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[Exten
 def reading_groups(gateway: ClusterGateway, topic: str) -> Extent:
     groups = ClusterReader(gateway).groups()
     names = [name for name, use in groups.known.items() if topic in use.topics]
-    return listed("groups", "groups that read it", "group", names, groups.gaps)
+    return listed("groups", "groups that read it", "group", names, groups.gaps, of=Area.GROUP)

@@ -45,6 +45,14 @@ describe("what a plan reaches", () => {
     ]);
   });
 
+  it.each([
+    [["a"], 2, "3a and 2 that you may not see"],
+    [[], 3, "33 that you may not see"],
+  ])("counts what the reader has no grant for (%o, %i)", async (names, hidden, text) => {
+    show([extent({ name: "groups", title: "groups that read it", value: 3, at_least: 3, names, hidden })]);
+    expect((await rowsOf("What this reaches"))[0]?.[1]).toBe(text);
+  });
+
   it.each([undefined, []])("is nothing where a plan measures nothing (%o)", (extents) => {
     show(extents);
     expect(screen.queryByRole("table")).toBeNull();

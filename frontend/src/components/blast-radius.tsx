@@ -25,13 +25,16 @@ export function toleranceText(extent: Extent): string {
   return extent.limit === 0 ? "must stay so" : `up to ${figure(extent, extent.limit)}`;
 }
 
-function Names({ names }: { names: string[] }) {
-  if (names.length === 0) return null;
+/** `hidden` is of those that the reader has no grant for. */
+function Names({ names, hidden }: { names: string[]; hidden: number }) {
+  if (names.length + hidden === 0) return null;
   const more = names.length - NAMES_SHOWN;
+  const notSeen = `${formatInteger(hidden)} that you may not see`;
   return (
     <div className="ps-muted" style={{ overflowWrap: "anywhere" }}>
       {names.slice(0, NAMES_SHOWN).join(", ")}
       {more > 0 && ` and ${plural(more, "more", "more")}`}
+      {hidden > 0 && (names.length > 0 ? ` and ${notSeen}` : notSeen)}
     </div>
   );
 }
@@ -60,7 +63,7 @@ export function BlastRadius({ extents }: { extents: Extent[] | undefined }) {
                   <span className={extent.value === null ? "ps-warn" : undefined} title={exactly(extent)}>
                     {extentText(extent)}
                   </span>
-                  <Names names={extent.names ?? []} />
+                  <Names names={extent.names ?? []} hidden={extent.hidden} />
                 </td>
                 <td className="ps-muted ps-hide-sm">{toleranceText(extent)}</td>
               </tr>

@@ -305,6 +305,7 @@ export const extent = over<Extent>({
   title: "records",
   value: 6600,
   at_least: 6600,
+  hidden: 0,
   names: null,
   unknown: [],
   limit: 7260,

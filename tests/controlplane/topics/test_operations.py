@@ -1,5 +1,6 @@
 import pytest
 
+from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Conflict, Invalid, Problem
 from controlplane.gateway.errors import timed_out, unreachable
 from controlplane.gateway.fake_state import TOPIC_DEFAULTS
@@ -370,11 +371,11 @@ def test_plans_without_a_way_back_say_so(world):
     world.gateway.add_topic("orders")
     for kind, inputs in (("topic.delete", {}), ("topic.partitions", {"partitions": 2})):
         plan = world.plan(kind, name="orders", **inputs)
-        assert plan_dict(plan)["revertible"] is False
+        assert plan_dict(plan, EVERYTHING)["revertible"] is False
         (row,) = [row for row in plan.impact["warnings"] if row["code"] == "no-undo"]
         assert "cannot be undone" in row["text"]
     plan = world.plan("topic.create", name="more")
-    assert plan_dict(plan)["revertible"] is True
+    assert plan_dict(plan, EVERYTHING)["revertible"] is True
     assert "no-undo" not in {row["code"] for row in plan.impact["warnings"]}
 
 

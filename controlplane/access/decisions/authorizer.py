@@ -9,6 +9,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import product
 
 from controlplane.access.rules import ALLOW, DENY, EVERYONE, IMPLIED_BY
@@ -22,6 +23,8 @@ AUTHORIZER, SUPER_USERS = "authorizer.class.name", "super.users"
 OPEN_WITHOUT_RULES = "allow.everyone.if.no.acl.found"
 TENANTS_ONLY = "penstock.tenant.configs.only"
 OWN_USER = "penstock.inter.broker.username"
+HOSTS_KEPT = 20_000
+"""Addresses of which one form is kept."""
 HOSTS_MAX = 20
 """Hosts that are tried beside the one that was asked for."""
 SETTING_KEYS = (AUTHORIZER, SUPER_USERS, OPEN_WITHOUT_RULES, TENANTS_ONLY, OWN_USER)
@@ -125,11 +128,10 @@ def judge(
 
     `settings` is by broker; none at all counts as one that said nothing.
     """
-    all_rules = list(rules)
-    said = {
-        broker: _of_broker(question, all_rules, of_broker)
-        for broker, of_broker in sorted(settings.items())
-    }
+    all_rules = _deciding(question, rules)
+    # Brokers are mostly set alike, or hide the same: each way is judged once.
+    by_settings = {each: _of_broker(question, all_rules, each) for each in {*settings.values()}}
+    said = {broker: by_settings[of_broker] for broker, of_broker in sorted(settings.items())}
     if not said:
         return _of_broker(question, all_rules, NOTHING_READ)
     decisions = list(said.values())
@@ -154,7 +156,7 @@ def hosts_with_another_verdict(
     verdict: Verdict,
 ) -> list[str]:
     """Hosts that rules name from which the answer is another one; at most HOSTS_MAX are tried."""
-    all_rules = list(rules)
+    all_rules = _deciding(question, rules)
     named = sorted(
         {
             rule.host
@@ -167,6 +169,28 @@ def hosts_with_another_verdict(
         for host in named[:HOSTS_MAX]
         if judge(replace(question, host=host), all_rules, settings).verdict is not verdict
     ]
+
+
+def _deciding(question: Question, rules: Iterable[AclBinding]) -> list[AclBinding]:
+    """Those that can matter to the answer; of rules about others only that there are any.
+
+    A cluster may have ten thousand rules, and each of them is looked at for each way in which the
+    brokers may be set and each host: so what says the same is there once.
+    """
+    about = [rule for rule in rules if _is_about(question, rule)]
+    kept = [rule for rule in about if rule.principal in {question.principal, EVERYONE}]
+    others = {rule.resource_type: rule for rule in about}
+    return list(dict.fromkeys([*kept, *others.values()]))
+
+
+def _is_about(question: Question, rule: AclBinding) -> bool:
+    if rule.covers(question.resource_type, question.resource_name):
+        return True
+    if (question.resource_type, question.operation) == (TOPIC, "CREATE"):
+        return rule.covers(CLUSTER, CLUSTER_NAME)
+    if (question.resource_type, question.operation) == (CLUSTER, "IDEMPOTENT_WRITE"):
+        return rule.resource_type == TOPIC
+    return False
 
 
 def _of_broker(
@@ -311,6 +335,7 @@ def concerns(rule: AclBinding, principal: str, host: str) -> bool:
     return rule.host == ANY_HOST or one_form(rule.host) == one_form(host)
 
 
+@lru_cache(maxsize=HOSTS_KEPT)
 def one_form(host: str) -> str:
     """One address has one meaning, however it is written: IPv6 long or short, IPv4 in IPv6."""
     try:

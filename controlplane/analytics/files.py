@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
+from controlplane.common.spreadsheets import no_formula
 from spark_analytics.contracts.gold import Column, ColumnType
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
 JSON, CSV, PARQUET = FORMATS = "json", "csv", "parquet"
 CONTENT_TYPES = {CSV: "text/csv; charset=utf-8", PARQUET: "application/vnd.apache.parquet"}
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""The last four are the full-width ones, which spreadsheets of East Asia take for the others."""
 
 
 def as_csv(columns: Sequence[Column], batches: Iterable[list[dict[str, Any]]]) -> Iterator[str]:
@@ -33,15 +30,7 @@ def as_csv(columns: Sequence[Column], batches: Iterable[list[dict[str, Any]]]) -
 def _cell(value: Any) -> str:
     if not isinstance(value, str):
         return "" if value is None else str(value)
-    if value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    # What a spreadsheet may leave out before it looks: blanks of any kind, and what has no width.
-    seen = "".join(dropwhile(_is_left_out, value))
-    return f"'{value}" if seen.startswith(_FORMULA_STARTS) else value
-
-
-def _is_left_out(sign: str) -> bool:
-    return sign.isspace() or unicodedata.category(sign) in {"Cc", "Cf"}
+    return no_formula(value)
 
 
 def as_parquet(columns: Sequence[Column], batches: Iterable[list[dict[str, Any]]]) -> bytes:

@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from controlplane.audit.models import AuditEvent
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import field_problem
+from controlplane.common.spreadsheets import no_formula
 from controlplane.common.times import iso
 
 EXPORT_ROWS_MAX = 100_000
@@ -31,8 +32,6 @@ FIELDS = (
     "request_id",
     "data",
 )
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""With these a spreadsheet takes a cell for a formula, in their wide forms too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,5 +145,4 @@ def cell(row: Mapping[str, Any], field: str) -> str:
     """Text that no spreadsheet takes for a formula."""
     value = row[field]
     plain = json.dumps(value, ensure_ascii=False) if field == "data" else str(value or "")
-    # A blank before the sign does not keep every spreadsheet from it.
-    return f"'{plain}" if plain.lstrip(" ").startswith(FORMULA_STARTS) else plain
+    return no_formula(plain)

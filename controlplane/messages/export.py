@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from controlplane.audit.selectors import FORMULA_STARTS
+from controlplane.common.spreadsheets import no_formula
 from controlplane.messages.bounds import EXPORT_BYTES_MAX
 from controlplane.messages.reading import END, Asked, reading
 
@@ -76,7 +76,6 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     plain = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    is_formula = isinstance(value, str) and plain.lstrip(" ").startswith(FORMULA_STARTS)
+    safe = no_formula(plain) if isinstance(value, str) else plain
     # What spreadsheets cannot hold is shown as a sign.
-    plain = plain.replace("\0", "\N{SYMBOL FOR NULL}")
-    return f"'{plain}" if is_formula else plain
+    return safe.replace("\0", "\N{SYMBOL FOR NULL}")

@@ -74,6 +74,10 @@ def audit_events(tenant_id: str, search: Search) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(found)
 
 
+def done_since(tenant_id: str, action: str, since: datetime) -> QuerySet[AuditEvent]:
+    return AuditEvent.objects.filter(tenant_id=tenant_id, action=action, created_at__gte=since)
+
+
 def shown(scope: Scope) -> Callable[[AuditEvent], dict[str, Any] | None]:
     """How a row is shown; None for one that is about anything that no grant covers."""
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 
+from controlplane.audit.selectors import done_since
 from controlplane.audit.services import About, Actor, audit_record
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import names_by_id, seen_cluster
@@ -22,7 +23,10 @@ from controlplane.timeline.models import TimelineEvent, new_event_id
 EVENTS_KEPT_MAX = 20_000
 """Of one cluster, observed and marked each: what flaps for weeks does not fill the database."""
 DEPLOYMENTS_AN_HOUR = 200
-"""Of one tenant."""
+"""Of one tenant; what was taken back counts, too."""
+DEPLOYMENTS_AN_HOUR_OF_ONE = 100
+"""Of these, by one person or key: nobody's marks keep the others' out."""
+MARKED = "deployment.mark"
 FORGOTTEN_AT_ONCE = 1_000
 FORGOTTEN_MAX = 50_000
 """Rows that one housekeeping deletes, and those of one statement."""
@@ -73,7 +77,7 @@ def deployment_mark(
         NotFound: of a cluster, or of a topic or group that no grant shows.
         Forbidden: it may be seen, but not written.
         Invalid: names a field.
-        TooManyRequests: the tenant has marked `DEPLOYMENTS_AN_HOUR`.
+        TooManyRequests: the tenant has marked `DEPLOYMENTS_AN_HOUR`, or this one their share.
     """
     now = timezone.now()
     line = _one_line(text)
@@ -85,7 +89,7 @@ def deployment_mark(
     area, name = _what(cluster, topic, group)
     _check_right(scope, area, cluster.name if cluster else "", name)
     Tenant.objects.select_for_update().get(pk=tenant.pk)
-    _check_rate(tenant, now)
+    _check_rate(tenant, actor, now)
     row = TimelineEvent.objects.create(
         tenant=tenant,
         cluster_id=cluster_id or "",
@@ -97,7 +101,7 @@ def deployment_mark(
         by=actor.name,
         at=moment,
     )
-    _audit(tenant, actor, "deployment.mark", row, cluster.name if cluster else "")
+    _audit(tenant, actor, MARKED, row, cluster.name if cluster else "")
     return row
 
 
@@ -146,20 +150,23 @@ def _check_right(scope: Scope, area: Area, cluster: str, name: str) -> None:
     raise Forbidden(f"This needs the role operator on {_NEEDED[area]}.")
 
 
-def _check_rate(tenant: Tenant, now: datetime) -> None:
+def _check_rate(tenant: Tenant, actor: Actor, now: datetime) -> None:
+    """By the record of actions: who takes marks back makes no room by it."""
     since = now - timedelta(hours=1)
-    made = TimelineEvent.objects.filter(
-        tenant=tenant, kind=rules.DEPLOYMENT, created_at__gte=since
-    ).order_by("created_at")
-    # The oldest of them has to be an hour old before there is room again.
-    times = list(made.values_list("created_at", flat=True)[:DEPLOYMENTS_AN_HOUR])
-    if len(times) >= DEPLOYMENTS_AN_HOUR:
-        wait_s = max(1, round((times[0] - since).total_seconds()))
-        raise TooManyRequests(
-            f"{DEPLOYMENTS_AN_HOUR} deployments were marked within an hour.",
-            code="too-many-deployments",
-            retry_after_s=wait_s,
-        )
+    marks = done_since(tenant.id, MARKED, since)
+    for who, times, most in (
+        ("", marks, DEPLOYMENTS_AN_HOUR),
+        (" by you", marks.filter(actor=actor.name), DEPLOYMENTS_AN_HOUR_OF_ONE),
+    ):
+        # The oldest of them has to be an hour old before there is room again.
+        found = list(times.order_by("created_at").values_list("created_at", flat=True)[:most])
+        if len(found) >= most:
+            wait_s = max(1, round((found[0] - since).total_seconds()))
+            raise TooManyRequests(
+                f"{most} deployments were marked{who} within an hour.",
+                code="too-many-deployments",
+                retry_after_s=wait_s,
+            )
 
 
 def _one_line(text: str) -> str:

@@ -1,6 +1,7 @@
 """`/timeline` and `/deployments`: what is listed for whom, what is refused."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
@@ -337,5 +338,21 @@ def test_a_tenant_marks_a_bounded_number_an_hour(world, owner, monkeypatch):
     assert problem(answer, 429)["code"] == "too-many-deployments"
     assert 3500 < int(answer["Retry-After"]) <= 3600
     assert marked(client_for(tenant_make("rival"))).status_code == 201
-    TimelineEvent.objects.filter(tenant=world.tenant).update(created_at=ago(hours=2))
+    # Whoever takes marks back makes no room by it.
+    for row in listed(owner):
+        assert owner.delete(f"{API}/deployments/{row['id']}").status_code == 204
+    problem(marked(owner), 429)
+    later = timezone.now() + timedelta(hours=2)
+    monkeypatch.setattr(services, "timezone", SimpleNamespace(now=lambda: later))
+    assert marked(owner).status_code == 201
+
+
+def test_nobody_takes_the_marks_of_others(world, owner, monkeypatch):
+    monkeypatch.setattr(services, "DEPLOYMENTS_AN_HOUR_OF_ONE", 2)
+    narrow = key_of(world.tenant, [team(OPERATOR, Over.TOPIC).as_row()])
+    for _ in range(2):
+        mark = marked(narrow, cluster_id=world.cluster.id, topic="team-a-x")
+        assert mark.status_code == 201, mark.content
+    refused = marked(narrow, cluster_id=world.cluster.id, topic="team-a-x")
+    assert problem(refused, 429)["detail"] == "2 deployments were marked by you within an hour."
     assert marked(owner).status_code == 201

@@ -5,17 +5,22 @@ from typing import Any
 
 from controlplane.access.decisions.quotas import (
     QUOTA_KEYS,
+    UNBOUNDED,
     Whom,
     after_change,
     change_warnings,
+    service_warning,
     whom,
 )
 from controlplane.access.inputs import QuotaSetInputs
 from controlplane.access.operations_base import check_not_service_user
+from controlplane.access.selectors import SERVICE_USERS
 from controlplane.access.serializers import QuotaDiffSerializer
-from controlplane.clusters.operations_base import ClusterOperationKind, Touched
+from controlplane.clusters.models import MANAGED
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched, cluster_of
 from controlplane.common.problems import Conflict
 from controlplane.gateway.port import BrokerView
+from controlplane.gateway.types import QUOTA_USER
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
@@ -46,12 +51,15 @@ class QuotaSet(ClusterOperationKind):
         after = after_change(before, inputs["quotas"])
         if after == before:
             raise Conflict(f"The quotas of {entity.words} are so already.", code="nothing-to-do")
+        warnings = change_warnings(before, after)
+        if after and entity.hits_service:
+            warnings.append(service_warning(is_managed=cluster_of(context).kind == MANAGED))
         return PlanDraft(
             resource=f"quota/{entity.words}",
             diff={"before": _shown(before), "after": _shown(after)},
             summary=f"Set the quotas of {entity.words}.",
             preconditions={"before": before},
-            warnings=change_warnings(before, after),
+            warnings=warnings,
         )
 
     def touched(self, plan: Plan) -> Touched:  # noqa: ARG002 - a hook
@@ -87,7 +95,13 @@ class QuotaSet(ClusterOperationKind):
         """Only the keys in which the two differ: what somebody else set beside them stays."""
         to, away = _kept(context.diff[wanted]), _kept(context.diff[other])
         changes = {key: to.get(key) for key in QUOTA_KEYS if to.get(key) != away.get(key)}
-        self.gateway(context).alter_quotas(whom(context.inputs).parts, changes)
+        entity, gateway = whom(context.inputs), self.gateway(context)
+        if entity.hits_service and cluster_of(context).kind == MANAGED:
+            # Before it holds: a service that waits for its turn cannot take it back either.
+            own = {key: UNBOUNDED[key] for key, value in changes.items() if value is not None}
+            for user in sorted(SERVICE_USERS) if own else ():
+                gateway.alter_quotas(((QUOTA_USER, user),), own)
+        gateway.alter_quotas(entity.parts, changes)
         return Done()
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:

@@ -14,6 +14,13 @@ PRODUCE, CONSUME = "producer_byte_rate", "consumer_byte_rate"
 REQUESTS, MUTATIONS = "request_percentage", "controller_mutation_rate"
 QUOTA_KEYS = (PRODUCE, CONSUME, REQUESTS, MUTATIONS)
 """Bytes a second twice, percent of one request thread, changes of partitions a second."""
+UNBOUNDED: Mapping[str, float] = {
+    PRODUCE: 2.0**53,
+    CONSUME: 2.0**53,
+    REQUESTS: 100_000.0,
+    MUTATIONS: 1_000_000.0,
+}
+"""What the service's own users have of their own, once there are quotas that they would share."""
 LOW_BYTES_PER_S = 10_240
 """Below it a client waits for seconds after each of its usual batches of 16 KiB."""
 WORDS = {
@@ -29,6 +36,11 @@ class Whom:
     """Of whom a quota is. A field that is not part of it is absent; None: all that have no own."""
 
     parts: QuotaEntity
+
+    @property
+    def hits_service(self) -> bool:
+        """Whether the service's own users fall under it: they are not named, as nobody is."""
+        return dict(self.parts).get(QUOTA_USER) is None
 
     @property
     def words(self) -> str:
@@ -55,6 +67,21 @@ def after_change(
     """The quotas with the changes; None takes one away."""
     merged = {**before, **changes}
     return {key: float(value) for key, value in sorted(merged.items()) if value is not None}
+
+
+def service_warning(*, is_managed: bool) -> dict[str, str]:
+    """Of a quota that everybody falls under."""
+    if is_managed:
+        return warning(
+            "service-kept-out",
+            "The users of this service get quotas of their own, so that it does not bound them.",
+            "info",
+        )
+    return warning(
+        "bounds-service",
+        "It bounds the user by which Penstock connects, too, unless that has a quota of its own:"
+        " with too little of it what is shown here is late, and operations fail.",
+    )
 
 
 def change_warnings(

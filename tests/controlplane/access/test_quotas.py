@@ -3,6 +3,8 @@
 import pytest
 
 from controlplane.access.decisions.quotas import after_change, change_warnings, whom
+from controlplane.access.selectors import SERVICE_USERS
+from controlplane.clusters.models import REGISTERED
 from controlplane.common.problems import Conflict, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.operations.services import undo_plan_create
@@ -68,9 +70,54 @@ def test_a_change_leaves_what_it_does_not_name_and_takes_away_what_is_null(world
 def test_of_whom_it_is(world, inputs, entity, words):
     operation = world.run("quota.set", **inputs, quotas={"request_percentage": 12.5})
     assert operation.state == "succeeded"
-    assert world.gateway.quotas == {entity: {"request_percentage": 12.5}}
+    own = {(("user", name),): {"request_percentage": 100_000.0} for name in SERVICE_USERS}
+    hits_service = "user" not in inputs or inputs["user"] is None
+    assert world.gateway.quotas == {
+        entity: {"request_percentage": 12.5},
+        **(own if hits_service else {}),
+    }
     assert whom(inputs).words == words
-    assert [row["words"] for row in ask(world).json()["data"]] == [words]
+    rows = [row["words"] for row in ask(world).json()["data"] if not row["managed"]]
+    assert rows == [words]
+
+
+@pytest.mark.parametrize("inputs", [{"user": None}, {"client_id": "penstock"}, {"client_id": None}])
+def test_a_quota_of_everybody_leaves_the_service_free_to_take_it_back(world, inputs):
+    """Else a tenant could choke what watches over its cluster, and the undo with it."""
+    chokes = {
+        "producer_byte_rate": 1,
+        "consumer_byte_rate": 1,
+        "request_percentage": 0.01,
+        "controller_mutation_rate": 0.01,
+    }
+    plan = world.plan("quota.set", **inputs, quotas=chokes)
+    assert "service-kept-out" in codes(plan)
+    altered = []
+    alter = world.gateway.alter_quotas
+    world.gateway.alter_quotas = lambda entity, changes: (
+        altered.append(entity),
+        alter(entity, changes),
+    )
+    operation = drive(world.start(plan))
+    assert operation.state == "succeeded"
+    own = [(("user", name),) for name in sorted(SERVICE_USERS)]
+    assert altered[: len(own)] == own  # before the others' holds
+    for entity in own:
+        kept = world.gateway.quotas[entity]
+        assert set(kept) == set(chokes)
+        assert all(kept[key] > 1_000 * value for key, value in chokes.items())
+    undo = undo_plan_create(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+    assert drive(world.start(undo)).state == "succeeded"
+    assert list(world.gateway.quotas) == own
+
+
+def test_a_quota_of_everybody_warns_where_the_brokers_are_not_ours(world):
+    world.cluster.kind = REGISTERED
+    world.cluster.save()
+    plan = world.plan("quota.set", user=None, quotas={"producer_byte_rate": MIB})
+    assert "bounds-service" in codes(plan)
+    named = world.plan("quota.set", user="app", quotas={"producer_byte_rate": MIB})
+    assert not {"bounds-service", "service-kept-out"} & {*codes(named)}
 
 
 def test_a_broker_that_lags_is_waited_for(world):

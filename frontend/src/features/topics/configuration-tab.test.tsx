@@ -98,6 +98,17 @@ describe("the configuration of a topic", () => {
     expect(groups()).toEqual(["Retention", "Messages", "Segments and flushing", "Others"]);
   });
 
+  it("puts the cursor into the field of a setting that is opened", async () => {
+    await open();
+    await settings();
+    press("Edit retention.ms");
+    expect(document.activeElement).toBe(screen.getByLabelText("New value of retention.ms"));
+    press("Edit preallocate");
+    expect(document.activeElement).toBe(screen.getByLabelText("New value of preallocate"));
+    press("Edit cleanup.policy");
+    expect(document.activeElement).toBe(screen.getByLabelText("compact"));
+  });
+
   it("takes values with their units, shows what they come to, and plans all changes together", async () => {
     const { asked } = await open();
     await settings();

@@ -1,5 +1,6 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconPencil, IconX } from "@tabler/icons-react";
+import { useEffect, useRef } from "react";
 import { TOPIC_SETTINGS, type TopicSetting } from "@/generated/constants";
 import { Breakable } from "@/components/breakable";
 import { ConfigValue } from "@/components/config-value";
@@ -54,6 +55,18 @@ export function SettingRow({ entry, edit, problem, canEdit, onEdit, onDrop }: Se
   const { name } = entry;
   const setting = Object.hasOwn(TOPIC_SETTINGS, name) ? TOPIC_SETTINGS[name] : undefined;
   const doc = entry.doc || setting?.doc;
+  const field = useRef<HTMLTableCellElement>(null);
+  const isWanted = useRef(false);
+  const isOpen = typeof edit === "string";
+  // Whoever opens it goes on typing; one that was open before the page was left takes no focus.
+  useEffect(() => {
+    if (isOpen && isWanted.current) field.current?.querySelector<HTMLElement>("input, select")?.focus();
+    isWanted.current = false;
+  }, [isOpen]);
+  const begin = (which: string, text: string | null) => {
+    isWanted.current = text !== null;
+    onEdit(which, text);
+  };
   return (
     <tr data-edited={edit !== undefined}>
       <td>
@@ -63,7 +76,7 @@ export function SettingRow({ entry, edit, problem, canEdit, onEdit, onDrop }: Se
         {doc && <div className="ps-setting-doc">{doc}</div>}
         {setting && <div className="ps-setting-doc">Allowed: {allowedWords(name, setting)}.</div>}
       </td>
-      <td style={{ minWidth: 130 }}>
+      <td ref={field} style={{ minWidth: 130 }}>
         {setting && typeof edit === "string" ? (
           <SettingInput
             name={name}
@@ -93,7 +106,7 @@ export function SettingRow({ entry, edit, problem, canEdit, onEdit, onDrop }: Se
       </td>
       {canEdit && (
         <td style={{ textAlign: "right", whiteSpace: "nowrap" }}>
-          <RowActions entry={entry} edited={edit !== undefined} onEdit={onEdit} onDrop={onDrop} />
+          <RowActions entry={entry} edited={edit !== undefined} onEdit={begin} onDrop={onDrop} />
         </td>
       )}
     </tr>

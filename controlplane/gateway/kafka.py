@@ -234,16 +234,19 @@ class KafkaGateway(KafkaAccessMixin):
     def describe_groups(self, groups: Collection[str]) -> dict[str, GroupDescription]:
         if not groups:
             return {}
-        found = self._link.call(
-            lambda admin: admin.describe_groups(sorted(groups)), what="describe groups"
-        )
+
+        def describe(admin: Any) -> dict[str, Any]:
+            found: dict[str, Any] = admin.describe_groups(sorted(groups))
+            for name, row in found.items():
+                # A refusal of a broker that coordinates no more ends the client, which would
+                # go on to ask that one: its cache of coordinators is for ever.
+                if row.get("error"):
+                    raise _refusal_from_text(str(row["error"]), f"describe group {name}")
+            return found
+
+        found = self._link.call(describe, what="describe groups")
         coordinators = self._coordinators(groups)
-        described = {}
-        for name, row in found.items():
-            if row.get("error"):
-                raise _refusal_from_text(str(row["error"]), f"describe group {name}")
-            described[name] = group_description(row, coordinators.get(name))
-        return described
+        return {name: group_description(row, coordinators.get(name)) for name, row in found.items()}
 
     def _coordinators(self, groups: Collection[str]) -> dict[str, int]:
         """Who coordinates: from the cache that describing the groups has just filled."""
@@ -281,30 +284,29 @@ class KafkaGateway(KafkaAccessMixin):
             )
             for tp, committed in offsets.items()
         }
-        answer = self._link.call(
-            lambda admin: admin.alter_group_offsets(group, wanted),
-            what=f"commit offsets of {group}",
+        what = f"commit offsets of {group}"
+        self._link.call(
+            lambda admin: _check_partitions(admin.alter_group_offsets(group, wanted), what),
+            what=what,
             write=True,
         )
-        _check_partitions(answer, f"commit offsets of {group}")
 
     def delete_group_offsets(self, group: str, partitions: Collection[TP]) -> None:
-        answer = self._link.call(
-            lambda admin: admin.delete_group_offsets(
-                group, [TopicPartition(*tp) for tp in partitions]
-            ),
-            what=f"delete offsets of {group}",
+        what = f"delete offsets of {group}"
+        gone = [TopicPartition(*tp) for tp in partitions]
+        self._link.call(
+            lambda admin: _check_partitions(admin.delete_group_offsets(group, gone), what),
+            what=what,
             write=True,
         )
-        _check_partitions(answer, f"delete offsets of {group}")
 
     def delete_group(self, group: str) -> None:
-        answer = self._link.call(
-            lambda admin: admin.delete_groups([group]), what=f"delete {group}", write=True
-        )
-        outcome = str(answer.get(group, "OK"))
-        if outcome != "OK":
-            raise _refusal_from_text(outcome, f"delete group {group}")
+        def delete(admin: Any) -> None:
+            outcome = str(admin.delete_groups([group]).get(group, "OK"))
+            if outcome != "OK":
+                raise _refusal_from_text(outcome, f"delete group {group}")
+
+        self._link.call(delete, what=f"delete {group}", write=True)
 
     def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
         try:

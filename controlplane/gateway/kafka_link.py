@@ -35,6 +35,8 @@ ASKED_MAX = 3
 """How often the same is asked at a time; a cluster may be slow because it has much to do."""
 OWN_TIMEOUT = "Request timed out after"
 """How the library says that nobody answered in time, in an error that brokers also answer with."""
+NOT_COORDINATOR = "NOT_COORDINATOR"
+"""A group is with another broker now; a client that is made anew asks who."""
 READS_MAX, READS_OF_ONE_MAX = 4, 2
 """How often a read is asked that any broker may answer, or only one."""
 _CODES = re.compile(r"\[Error -?\d+\] \w+(?:: )?|(?:(?<=: )|^)[A-Z]\w*Error: ")
@@ -76,9 +78,9 @@ class KafkaLink:
         so after each `HEDGE_AFTER_S` the same is asked beside it; the client takes another broker,
         as the first has a request under way (Dean, Barroso: The Tail at Scale, 2013).
 
-        A read whose broker went away is asked again, up to `READS_MAX` times, each time by a
-        client that learns again who is there: until the others know that the broker is gone, it
-        may be chosen once more. A write is not: it may have been done.
+        A read whose broker went away, or coordinates no more, is asked again, up to `READS_MAX`
+        times, each time by a client that learns again who is there: until the others know that the
+        broker is gone, it may be chosen once more. A write is not: it may have been done.
 
         Raises:
             GatewayError: refused, unreachable, or timed out (unknown when `write`).
@@ -99,7 +101,8 @@ class KafkaLink:
                 )
             except GatewayError as error:
                 left_s = ends_s - time.monotonic()
-                if not again or error.code != UNREACHABLE or left_s < RETRY_LEFT_S:
+                is_moved = error.code in {UNREACHABLE, NOT_COORDINATOR}
+                if not again or not is_moved or left_s < RETRY_LEFT_S:
                     raise
         raise AssertionError("the last try returns or raises")
 

@@ -274,6 +274,56 @@ def test_a_read_is_asked_a_few_times_and_not_for_ever(monkeypatch):
     link.close()
 
 
+class _Coordinators(_Links):
+    """Clients that keep asking whom they asked first: all but the newest ask the wrong one."""
+
+    moves = 1
+
+    def client(self, **_):
+        super().client()
+        return _OfGroups(is_right=self.made > self.moves)
+
+
+class _OfGroups:
+    def __init__(self, *, is_right):
+        self._is_right = is_right
+        self._manager = self
+        self.cluster = self
+
+    def get_coordinator(self, _group, _kind):
+        return 3
+
+    def describe_groups(self, names):
+        error = None if self._is_right else "[Error 16] NOT_COORDINATOR"
+        row = {"error": error, "group_state": "Empty", "protocol_type": "", "members": []}
+        return {name: {**row, "group_id": name} for name in names}
+
+    def delete_groups(self, names):
+        return dict.fromkeys(names, "OK" if self._is_right else "NotCoordinatorError")
+
+    def close(self):
+        pass
+
+
+def test_a_group_that_has_moved_is_described_where_it_is(monkeypatch, gateway_to):
+    """The library asks the former coordinator for ever: its refusal makes a new client."""
+    clients = _Coordinators(monkeypatch)
+    gateway = gateway_to(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=5.0))
+    found = gateway.describe_groups(["readers"])["readers"]
+    assert (found.state, found.coordinator, clients.made) == ("Empty", 3, 2)
+
+
+def test_a_group_that_has_moved_is_changed_at_the_next_try(monkeypatch, gateway_to):
+    clients = _Coordinators(monkeypatch)
+    gateway = gateway_to(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=5.0))
+    with pytest.raises(GatewayError) as caught:
+        gateway.delete_group("readers")
+    assert (caught.value.code, caught.value.retriable) == ("NOT_COORDINATOR", True)
+    assert not caught.value.unknown_outcome
+    gateway.delete_group("readers")
+    assert clients.made == 2
+
+
 def hanging_once(asked, hangs):
     def work(_client):
         asked.append(1)

@@ -21,6 +21,8 @@ class BrokerFact:
         sizes: (when, bytes of its logs) of the last day, oldest first.
         starts: (when, starts that its agent has counted) as that changed, oldest first.
         disk_total_bytes: of the volume of a log directory that has the least left of it.
+        largest_topic: by what its replicas here hold; null: not asked, as the disk is not half
+            full, or not known.
     """
 
     id: int
@@ -28,6 +30,7 @@ class BrokerFact:
     size_bytes: int | None = None
     disk_total_bytes: int | None = None
     disk_usable_bytes: int | None = None
+    largest_topic: str | None = None
     sizes: Points = ()
     starts: Points = ()
 

@@ -1,6 +1,6 @@
 """Reads what the rules ask, in a few statements for all tenants and clusters together."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +23,7 @@ from controlplane.clusters.models import MANAGED, WATCHED_PHASES, Broker, Cluste
 from controlplane.clusters.reports import Observed
 from controlplane.observed import rules as observed_rules
 from controlplane.observed.models import ObservedBroker, ObservedCluster, ObservedTopic
+from controlplane.observed.rows import partition_rows
 from controlplane.observed.sections import BROKERS, TOPICS, UNREACHABLE
 from controlplane.observed.selectors import light
 from controlplane.tenants.models import CLOSED, Tenant
@@ -30,6 +31,8 @@ from controlplane.tenants.models import CLOSED, Tenant
 MIN_ISR = "min.insync.replicas"
 TROUBLES_MAX = 2_000
 """Topics in trouble that are read of one cluster; the counts are then of these."""
+LARGEST_MAX = 20
+"""Topics of a cluster among which the largest on a broker is looked for."""
 REASON_MAX = 200
 Partitions = dict[frozenset[int], tuple[int, ...]]
 
@@ -203,6 +206,9 @@ def _live(brokers: Iterable[Mapping[str, Any]]) -> frozenset[int]:
 def _brokers(cluster_id: str, rows: _Rows) -> tuple[BrokerFact, ...]:
     seen = {row["id"]: row for row in rows.brokers[cluster_id]}
     wanted = {broker.broker_id for broker in rows.placed[cluster_id]}
+    largest = _largest_topics(
+        cluster_id, [row["id"] for row in seen.values() if _is_half_full(row)]
+    )
     found = []
     for broker_id in sorted({*seen, *wanted}):
         row, track = seen.get(broker_id, {}), rows.tracks.get((cluster_id, broker_id))
@@ -213,11 +219,31 @@ def _brokers(cluster_id: str, rows: _Rows) -> tuple[BrokerFact, ...]:
                 size_bytes=row.get("size_bytes"),
                 disk_total_bytes=row.get("disk_total_bytes"),
                 disk_usable_bytes=row.get("disk_usable_bytes"),
+                largest_topic=largest.get(broker_id),
                 sizes=points_of(track.sizes) if track is not None else (),
                 starts=points_of(track.starts) if track is not None else (),
             )
         )
     return tuple(found)
+
+
+def _is_half_full(row: Mapping[str, Any]) -> bool:
+    total, usable = row.get("disk_total_bytes"), row.get("disk_usable_bytes")
+    return bool(total) and usable is not None and usable * 2 < total
+
+
+def _largest_topics(cluster_id: str, brokers: Collection[int]) -> dict[int, str]:
+    """By broker the topic whose replicas there hold most, of the largest of the cluster."""
+    if not brokers:
+        return {}
+    rows = ObservedTopic.objects.filter(cluster_id=cluster_id, gone=False, size_bytes__gt=0)
+    held: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    large = rows.order_by("-size_bytes", "key")[:LARGEST_MAX]
+    for name, detail in large.values_list("key", "detail"):
+        for part in partition_rows(detail):
+            for broker in set(part["replicas"]).intersection(brokers):
+                held[broker][name] += part["size_bytes"] or 0
+    return {broker: max(sizes, key=sizes.__getitem__) for broker, sizes in held.items()}
 
 
 # -- partitions -----------------------------------------------------------------------------

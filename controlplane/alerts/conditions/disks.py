@@ -26,6 +26,7 @@ class Outlook:
 
     broker: int
     share: float
+    largest_topic: str | None
     full_in_s: float | None
     severity: Severity | None
 
@@ -85,7 +86,13 @@ def outlook(broker: BrokerFact, disk: Disk, setting: Setting) -> Outlook:
         severity = Severity.CRITICAL
     elif share >= setting.number("used_share") or soon <= setting.number("full_in_s"):
         severity = Severity.WARNING
-    return Outlook(broker=broker.id, share=share, full_in_s=full_in_s, severity=severity)
+    return Outlook(
+        broker=broker.id,
+        share=share,
+        largest_topic=broker.largest_topic,
+        full_in_s=full_in_s,
+        severity=severity,
+    )
 
 
 def growth(points: Sequence[tuple[datetime, int]]) -> float | None:
@@ -109,7 +116,7 @@ def growth(points: Sequence[tuple[datetime, int]]) -> float | None:
 def _condition(
     cluster: ClusterFacts, bad: Sequence[Outlook], setting: Setting, now: datetime
 ) -> Condition:
-    worst = max(bad, key=lambda each: (each.severity or Severity.INFO).rank)
+    worst = max(bad, key=lambda each: ((each.severity or Severity.INFO).rank, each.share))
     soonest = min(
         (each for each in bad if each.full_in_s is not None),
         default=None,
@@ -120,6 +127,8 @@ def _condition(
     if soonest is not None and soonest.full_in_s is not None:
         full_at = now + timedelta(seconds=soonest.full_in_s)
         text = f"broker {soonest.broker}'s is full on {full_at:%Y-%m-%d at %H:%M} UTC by its trend"
+    if worst.largest_topic is not None:
+        text = f"the largest topic on broker {worst.broker} is {worst.largest_topic}; {text}"
     names = tuple(str(each.broker) for each in bad)
     shares = [f"{each.broker} ({each.share:.0%})" for each in bad]
     return Condition(
@@ -127,6 +136,7 @@ def _condition(
         severity=setting.at_least(worst.severity or Severity.WARNING),
         summary=f"{cluster.name}: disks of broker {named(shares, len(shares))} fill up; {text}.",
         values={
+            "topic": worst.largest_topic,
             "used_share": round(max(each.share for each in bad), 4),
             "full_at": full_at.isoformat(timespec="minutes") if full_at else None,
             "full_in_s": round(soonest.full_in_s) if soonest and soonest.full_in_s else None,

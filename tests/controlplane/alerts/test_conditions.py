@@ -178,6 +178,20 @@ def test_what_a_broker_says_of_its_disk_needs_no_override(used_share, per_hour, 
     assert ("disk-filling" in unknown(cluster(brokers=brokers))) == (severity is None)
 
 
+def test_the_fullest_disk_names_its_largest_topic():
+    def disk(usable, topic):
+        return {"disk_total_bytes": 100, "disk_usable_bytes": usable, "largest_topic": topic}
+
+    brokers = (broker(1, **disk(14, "orders")), broker(2, **disk(12, "clicks")), broker(3))
+    found = holding(cluster(brokers=brokers))["disk-filling"]
+    assert found.values["topic"] == "clicks"
+    assert "the largest topic on broker 2 is clicks" in found.summary
+    nobody_knows = cluster(brokers=(broker(1, **disk(12, None)), broker(2), broker(3)))
+    found = holding(nobody_knows)["disk-filling"]
+    assert found.values["topic"] is None
+    assert "largest" not in found.summary
+
+
 def test_growth_is_not_led_astray_by_deleted_segments():
     points = [(ago(hours=24 - at), at * 100) for at in range(24)]
     points[20] = (points[20][0], 0)

@@ -51,6 +51,22 @@ def test_an_observed_cluster(world):
     assert found.min_isr_known
 
 
+def test_the_largest_topic_is_looked_for_on_disks_that_are_half_full(world):
+    world.gateway.add_topic("orders", partitions=1, rf=4, records=10)
+    world.gateway.add_topic("clicks", partitions=1, rf=1, records=1_000)
+    observed(world)
+    assert {each.largest_topic for each in cluster_of(world).brokers} == {None}
+    (alone,) = world.gateway.topics["clicks"].partitions[0].replicas
+    world.gateway.disks = dict.fromkeys((1, 2, 3, 4), (1_000, 499))
+    without = next(number for number in (1, 2, 3, 4) if number != alone)
+    world.gateway.disks[without] = (1_000, 500)
+    observed(world)
+    found = {each.id: each.largest_topic for each in cluster_of(world).brokers}
+    assert found.pop(alone) == "clicks"
+    assert found.pop(without) is None
+    assert set(found.values()) == {"orders"}
+
+
 def test_a_dead_brokers_partitions_are_told_by_whom_they_lack(world):
     world.gateway.add_topic("orders", partitions=4, rf=3)
     world.gateway.add_topic("alone", partitions=4, rf=1)

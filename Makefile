@@ -93,8 +93,8 @@ simulate: ## Whole brokers under virtual time and misfortune, SEEDS=n SEED=s (a 
 fuzz: ## Every API's decoder, record batches and what comes before a login, MINUTES=n ONLY=Fetch,… ARGS=…
 	@deploy/local/setup.sh fuzz
 	@PYTHONPATH=build/fuzz/python $(PY) -m tests.fuzz --minutes $(or $(MINUTES),5) $(if $(ONLY),--only "$(ONLY)") $(ARGS)
-test-e2e: ## The whole service in a real browser, with screenshots in build/screenshots
-	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q tests/e2e
+test-e2e: ## The whole service in a real browser, with screenshots in build/screenshots; its journeys in build/journeys.md
+	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots PENSTOCK_E2E_JOURNEYS=$(CURDIR)/build/journeys.md $(PY) -m pytest -q tests/e2e
 test-e2e-quick:
 	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q -m "not slow" tests/e2e
 test-frontend: ## The frontend's format, lint, types and unit tests

@@ -1,5 +1,6 @@
 """One service, one browser, one signed-in session; a fresh page for each test."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -27,9 +28,13 @@ DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 # Two busy cores: a page's parts may take seconds, an operation a few ticks more.
 PATIENCE_MS = 20_000
+PICTURES = "test_screenshots.py"
 
 # The browser's own line for an answer that is an error; the page shows it, tests expect it.
-REFUSED_REQUEST = re.compile(r"Failed to load resource: the server responded with a status of 4")
+# What a test itself drops on the way is `ERR_FAILED`; a server that is away has other words.
+REFUSED_REQUEST = re.compile(
+    r"Failed to load resource: (the server responded with a status of 4|net::ERR_FAILED)"
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # pictures that shall show it.
     ranks = {"test_the_button_starts_a_run": 0, "test_a_run_feeds_lag_and_retention": 2}
     # The demo's slow group is behind for some minutes before an alert says so.
-    late = {"test_alerts.py": 2, "test_screenshots.py": 3}
+    late = {"test_alerts.py": 2, PICTURES: 3}
     ours.sort(key=lambda item: late.get(item.path.name, ranks.get(item.name, 1)))
     items[:] = [item for item in items if item not in ours] + ours
 
@@ -123,21 +128,54 @@ def bootstrap_of(rest: Rest, cluster_id: str) -> str:
 @pytest.fixture
 def page(signed_in: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A signed-in page. The test fails when the browser's console shows an error."""
-    opened = signed_in.new_page()
-    errors = watch(opened)
+    with opened(signed_in, request, begins="signed in") as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def strangers(browser: Browser, address: Address) -> Iterator[BrowserContext]:
+    """A browser for those who come in by the form: it has loaded the console before."""
+    context = browser.new_context(base_url=address.url, viewport=DESKTOP, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def stranger(strangers: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page that nobody is signed in on: a journey from the login."""
+    strangers.clear_cookies()
+    with opened(strangers, request, begins="login") as page:
+        yield page
+
+
+@contextlib.contextmanager
+def opened(
+    context: BrowserContext,
+    request: pytest.FixtureRequest,
+    begins: str,
+    expected: re.Pattern[str] = REFUSED_REQUEST,
+) -> Iterator[Page]:
+    page = context.new_page()
+    errors = watch(page, expected)
     file = request.path.stem.removeprefix("test_")
     name = f"{file}: {request.node.name.removeprefix('test_')}".replace("_", " ")
-    with journeys.travelled(opened, name):
-        yield opened
-    opened.close()
+    # Who walks over every page by Tab for its pictures is on no journey.
+    told = request.path.name != PICTURES
+    with journeys.travelled(page, name, begins=begins, told=told):
+        yield page
+    page.close()
     assert errors == []
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if journeys.JOURNEYS:
-        terminalreporter.section("journeys")
-        for line in (*journeys.HEAD, *map(str, journeys.JOURNEYS)):
-            terminalreporter.line(line)
+    if not journeys.JOURNEYS:
+        return
+    terminalreporter.section("journeys")
+    for line in journeys.table(journeys.JOURNEYS):
+        terminalreporter.line(line)
+    if (saved := journeys.save(journeys.JOURNEYS)) is not None:
+        terminalreporter.line(f"saved as {saved}")
 
 
 @pytest.fixture
@@ -145,7 +183,22 @@ def console(page: Page, cluster_id: str) -> Console:
     return Console(page, cluster_id)
 
 
-def watch(page: Page) -> list[str]:
+@pytest.fixture
+def arrived(stranger: Page, address: Address, cluster_id: str) -> Console:
+    """Somebody who has just come in by the form and sees the overview."""
+    sign_in(stranger, address)
+    return Console(stranger, cluster_id)
+
+
+def sign_in(page: Page, address: Address) -> None:
+    page.goto("/")
+    page.get_by_label("User name").fill(address.username)
+    page.get_by_role("textbox", name="Password").fill(address.password)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="Overview")).to_be_visible()
+
+
+def watch(page: Page, expected: re.Pattern[str] = REFUSED_REQUEST) -> list[str]:
     """What goes wrong in the page's own code, as it happens."""
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(f"uncaught: {error}"))
@@ -153,7 +206,7 @@ def watch(page: Page) -> list[str]:
         "console",
         lambda message: (
             errors.append(message.text)
-            if message.type == "error" and not REFUSED_REQUEST.match(message.text)
+            if message.type == "error" and not expected.match(message.text)
             else None
         ),
     )

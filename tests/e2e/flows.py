@@ -1,12 +1,15 @@
 """From a page to the plan under review, for each governing verb; nothing is changed by then."""
 
-from playwright.sync_api import Locator
+import re
+
+from playwright.sync_api import Locator, expect
 
 from tests.e2e.pages import Console
 
 
 def plan_topic(console: Console, name: str) -> Locator:
-    console.open("new-topic")
+    console.visit("Topics")
+    console.page.get_by_role("link", name="New topic").click()
     console.page.get_by_label("Name").fill(name)
     console.click("Review plan")
     return console.plan()
@@ -14,7 +17,7 @@ def plan_topic(console: Console, name: str) -> Locator:
 
 def plan_acls(console: Console, user: str, topic: str) -> Locator:
     """That the user may produce to the topic."""
-    console.open("access")
+    console.visit("Access")
     console.page.get_by_label(f"Actions for {user}", exact=True).click()
     console.page.get_by_role("menuitem", name="Add ACLs").click()
     dialog = console.dialog()
@@ -32,7 +35,8 @@ def choose_template(console: Console, title: str) -> None:
 
 def plan_move(console: Console, topic: str, replicas: list[int]) -> Locator:
     """Partition 0 of the topic to these brokers."""
-    console.open(f"reassign?topic={topic}")
+    console.find_topic(topic)
+    console.page.get_by_role("link", name="Move").click()
     console.page.get_by_label("What to do").first.click()
     console.page.get_by_role("option", name="Exact replicas").click()
     console.page.get_by_label("Replicas of partition 0").fill(", ".join(map(str, replicas)))
@@ -41,7 +45,8 @@ def plan_move(console: Console, topic: str, replicas: list[int]) -> Locator:
 
 
 def plan_reset(console: Console, group: str, offset: int) -> Locator:
-    console.open(f"groups/{group}")
+    if not console.page.url.endswith(f"/groups/{group}"):
+        console.find_group(group)
     console.page.get_by_role("link", name="Reset offsets").click()
     console.settled()
     console.page.get_by_label("An exact offset").check()
@@ -52,7 +57,12 @@ def plan_reset(console: Console, group: str, offset: int) -> Locator:
 
 def undo(console: Console, operation_id: str) -> None:
     """From the operation's own page, to its verified end."""
-    console.page.goto(f"/operations/{operation_id}")
+    link = console.page.get_by_role("link", name="Open operation")
+    if link.count():
+        link.click()
+    else:
+        console.page.goto(f"/operations/{operation_id}")
+    expect(console.page).to_have_url(re.compile(f"/operations/{operation_id}$"))
     console.settled()
     console.click("Undo")
     console.plan()

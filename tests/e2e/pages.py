@@ -20,6 +20,33 @@ class Console:
         self.page.goto(f"/clusters/{self.cluster_id}/{where}".rstrip("/"))
         self.settled()
 
+    def visit(self, name: str) -> None:
+        """By links, as somebody goes from anywhere: the cluster, then its page in the navigation."""
+        if f"/clusters/{self.cluster_id}" not in self.page.url:
+            rows = self.table("Clusters").get_by_role("link", name="demo", exact=True)
+            rows.click()
+        self.page.get_by_role("navigation", name="Main").get_by_role(
+            "link", name=name, exact=True
+        ).click()
+        self.settled()
+
+    def find_topic(self, name: str) -> None:
+        """By the list's search, as one finds one of many."""
+        self.visit("Topics")
+        self._find("Search topics", "Topics", name)
+
+    def find_group(self, name: str) -> None:
+        self.visit("Consumer groups")
+        self._find("Search groups", "Consumer groups", name)
+
+    def _find(self, search: str, table: str, name: str) -> None:
+        self.page.get_by_label(search).fill(name)
+        # The address has it a moment later, and would lead back here.
+        expect(self.page).to_have_url(re.compile("q="))
+        self.row(table, name).get_by_role("link", name=name, exact=True).click()
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(name)
+        self.settled()
+
     def settled(self) -> None:
         """Every part is there: no placeholder is left, and the page has its heading."""
         expect(self.page.get_by_role("heading", level=1)).to_be_visible()

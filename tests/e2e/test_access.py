@@ -3,6 +3,7 @@
 import os
 import re
 
+import pytest
 from confluent_kafka import KafkaException
 from playwright.sync_api import expect
 
@@ -14,6 +15,12 @@ from tests.e2e.rest import Rest, wait_for
 
 USER = f"e2e-shop-{os.getpid()}"
 TOPIC = f"e2e.access-{os.getpid()}"
+
+
+@pytest.fixture
+def console(arrived: Console) -> Console:
+    """From the login on."""
+    return arrived
 
 
 def test_a_user_is_served_only_while_an_acl_lets_it(console: Console, rest: Rest) -> None:
@@ -37,7 +44,7 @@ def test_a_user_made_with_access_is_served_at_once(console: Console, rest: Rest)
     """User and ACLs in one plan."""
     cluster_id, user, topic = console.cluster_id, f"{USER}-2", f"{TOPIC}-2"
     rest.run("topic.create", cluster_id, name=topic, partitions=1, replication_factor=3)
-    console.open("access")
+    console.visit("Access")
     console.click("New user")
     console.page.get_by_label("User name").fill(user)
     console.click("Next: access")
@@ -59,7 +66,7 @@ def test_a_user_made_with_access_is_served_at_once(console: Console, rest: Rest)
 
 def create_user(console: Console) -> dict[str, str]:
     """The password is shown once, to whoever asks for it first."""
-    console.open("access")
+    console.visit("Access")
     page = console.page
     console.click("New user")
     page.get_by_label("User name").fill(USER)

@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.controlplane.live.clients import Clients
@@ -13,12 +14,18 @@ TOPIC = f"e2e.group-{os.getpid()}"
 GROUP = f"e2e-gone-{os.getpid()}"
 
 
+@pytest.fixture
+def console(arrived: Console) -> Console:
+    """From the login on."""
+    return arrived
+
+
 def test_a_group_is_deleted_and_put_back(console: Console, rest: Rest, clients: Clients) -> None:
     cluster_id = console.cluster_id
     rest.run("topic.create", cluster_id, name=TOPIC, partitions=1, replication_factor=3)
     clients.produce(TOPIC, 30)
     assert len(clients.read(TOPIC, GROUP, 30)) == 30
-    console.open(f"groups/{GROUP}")
+    console.find_group(GROUP)
     console.choose_from_menu("More", "Delete group")
     plan = console.plan()
     expect(plan).to_contain_text(GROUP)

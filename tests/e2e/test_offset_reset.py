@@ -3,6 +3,7 @@
 import os
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.controlplane.live.clients import Clients
@@ -15,13 +16,19 @@ GROUP = f"e2e-readers-{os.getpid()}"
 RECORDS = 120
 
 
+@pytest.fixture
+def console(arrived: Console) -> Console:
+    """From the login on."""
+    return arrived
+
+
 def test_a_reset_and_its_undo(console: Console, rest: Rest, clients: Clients) -> None:
     rest.run("topic.create", console.cluster_id, name=TOPIC, partitions=1, replication_factor=3)
     clients.produce(TOPIC, RECORDS)
     assert len(clients.read(TOPIC, GROUP, RECORDS)) == RECORDS
     page = console.page
 
-    console.open(f"groups/{GROUP}")
+    console.find_group(GROUP)
     expect(console.figure("Lag now")).to_contain_text("0")
     plan = plan_reset(console, GROUP, 20)
     row = plan.get_by_role("row").filter(has_text=f"{TOPIC}-0")

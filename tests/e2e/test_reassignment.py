@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.controlplane.live.clients import Clients
@@ -10,6 +11,12 @@ from tests.e2e.pages import Console, topic_path
 from tests.e2e.rest import Rest
 
 TOPIC = f"e2e.move-{os.getpid()}"
+
+
+@pytest.fixture
+def console(arrived: Console) -> Console:
+    """From the login on."""
+    return arrived
 
 
 def test_a_partition_is_moved_and_moved_back(
@@ -29,7 +36,7 @@ def test_a_partition_is_moved_and_moved_back(
     assert replicas(rest, console) == {0: wanted, 1: before[1]}
     assert rest.get(f"/api/v1/clusters/{console.cluster_id}/reassignments")["data"] == []
 
-    console.open(f"topics/{TOPIC}")
+    console.find_topic(TOPIC)
     moved = console.table("Partitions").locator("tbody tr").first
     for broker in wanted:
         expect(moved.locator(".ps-chip", has_text=str(broker))).to_be_visible()

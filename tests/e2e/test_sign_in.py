@@ -1,25 +1,10 @@
 """Coming in: wrong passwords, the way back to where one wanted to go, by keyboard alone."""
 
 import re
-from collections.abc import Iterator
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import DESKTOP, PATIENCE_MS, watch
 from tests.e2e.service import Address
-
-
-@pytest.fixture
-def stranger(browser: Browser, address: Address) -> Iterator[Page]:
-    """A browser that nobody signed in with."""
-    context = browser.new_context(base_url=address.url, viewport=DESKTOP)
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
-    errors = watch(page)
-    yield page
-    context.close()
-    assert errors == []
 
 
 def test_a_wrong_password_says_so_and_lets_nobody_in(stranger: Page, address: Address) -> None:

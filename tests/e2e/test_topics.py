@@ -3,12 +3,19 @@
 import os
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.pages import OPERATION_MS, Console, topic_path
 from tests.e2e.rest import Rest
 
 NAME = f"e2e.life-{os.getpid()}"
+
+
+@pytest.fixture
+def console(arrived: Console) -> Console:
+    """From the login on."""
+    return arrived
 
 
 def test_created_by_keyboard_alone(console: Console, rest: Rest) -> None:
@@ -37,8 +44,9 @@ def test_created_by_keyboard_alone(console: Console, rest: Rest) -> None:
 
 
 def test_a_setting_changed(console: Console, rest: Rest) -> None:
-    console.open(f"topics/{NAME}?tab=configuration")
+    console.find_topic(NAME)
     page = console.page
+    page.get_by_role("tab", name="Configuration").click()
     page.get_by_label("Edit retention.ms", exact=True).click()
     page.get_by_label("New value of retention.ms").fill("soon")
     expect(page.get_by_text("Type for example 7 days")).to_be_visible()
@@ -60,7 +68,7 @@ def test_a_setting_changed(console: Console, rest: Rest) -> None:
 
 
 def test_partitions_added(console: Console, rest: Rest) -> None:
-    console.open(f"topics/{NAME}")
+    console.find_topic(NAME)
     console.choose_from_menu("More", "Add partitions")
     console.page.get_by_label("Partitions afterwards").fill("5")
     console.click("Review plan")
@@ -72,7 +80,7 @@ def test_partitions_added(console: Console, rest: Rest) -> None:
 
 
 def test_deleted_only_after_its_name_was_typed(console: Console, rest: Rest) -> None:
-    console.open(f"topics/{NAME}")
+    console.find_topic(NAME)
     console.choose_from_menu("More", "Delete topic")
     console.plan()
     confirm = console.page.get_by_test_id("confirm-plan")

@@ -183,7 +183,7 @@ def search_until_whole(console: Console) -> None:
 # -- messages and names ---------------------------------------------------------------------
 def write(clients: Clients, key: str, value: str, header: str = "") -> None:
     producer = Producer({**clients.config, "message.max.bytes": 2 * MIB, "acks": "all"})
-    headers = [(header, header.encode())] if header else []
+    headers: dict[str, str | bytes] = {header: header.encode()} if header else {}
     producer.produce(TOPIC, key=key, value=value, headers=headers)
     assert producer.flush(30) == 0
 

@@ -99,6 +99,8 @@ class Reading:
             if message is None or message.error():
                 continue
             part, offset = message.partition(), message.offset()
+            if part is None or offset is None:  # only what was not delivered has none
+                continue
             if (part, offset) == self._poison:
                 self._consumer.pause([TopicPartition(self._topic, part)])
                 at.setdefault(part, offset)

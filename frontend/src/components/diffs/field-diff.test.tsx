@@ -34,6 +34,16 @@ describe("fields before and after", () => {
     });
   });
 
+  it("say in words where a new cluster's brokers will be, and how one gets in", async () => {
+    const broker = { broker_id: 1, host_id: "host-1", rack: "r1", address: "10.0.0.1", client_port: 9092 };
+    const brokers = [{ ...broker, internal_port: 9093 }];
+    show(null, { brokers, security_protocol: "SASL_SSL" });
+    expect(await rowsOf("Changes")).toEqual([
+      ["Brokers", "broker 1 on host-1 (rack r1): clients at 10.0.0.1:9092, brokers at 10.0.0.1:9093"],
+      ["Security protocol", "SASL_SSL"],
+    ]);
+  });
+
   it("are shown where they differ; the others are counted", async () => {
     show(
       { partitions: 6, configs: { "retention.ms": "1000" }, name: "sales" },

@@ -22,10 +22,27 @@ export function flatten(value: unknown, prefix = "", into: Flat = {}): Flat {
 const isStoredGrant = (item: object): item is Grant => "clusters" in item && "over" in item && "names" in item;
 const isAcl = (item: object): item is AclBinding => "principal" in item && "resource_name" in item;
 
-/** One item of a list on its own line: a rule as a sentence, any other object as JSON. */
+/** Where a broker of a new cluster will be. */
+interface Placed {
+  broker_id: number;
+  host_id: string;
+  rack: string;
+  address: string;
+  client_port: number;
+  internal_port: number;
+}
+const isPlaced = (item: object): item is Placed => "broker_id" in item && "host_id" in item && "client_port" in item;
+
+function placedSentence({ broker_id, host_id, rack, address, client_port, internal_port }: Placed): string {
+  const where = rack === "" ? host_id : `${host_id} (rack ${rack})`;
+  return `broker ${broker_id} on ${where}: clients at ${address}:${client_port}, brokers at ${address}:${internal_port}`;
+}
+
+/** One item of a list on its own line: a rule or a place as a sentence, any other object as JSON. */
 function itemText(item: unknown): string {
   if (typeof item !== "object" || item === null) return String(item);
   if (isAcl(item)) return aclSentence(item);
+  if (isPlaced(item)) return placedSentence(item);
   return isStoredGrant(item) ? grantSentence(item) : JSON.stringify(item);
 }
 
@@ -60,6 +77,10 @@ const WORDS: Record<string, string> = {
   bytes: "Data",
   records: "Records",
   broker_count: "Brokers",
+  brokers: "Brokers",
+  bootstrap_servers: "Bootstrap servers",
+  security_protocol: "Security protocol",
+  sasl_mechanism: "Mechanism",
   host_ids: "Hosts",
   password: "Password",
 };

@@ -167,9 +167,7 @@ function NewCluster() {
           </Card>
           <Card title="What you get" padded>
             <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
-              <div>
-                {plural(count, "broker")} with the Kafka protocol. Transactions and client quotas are not there yet.
-              </div>
+              <div>{plural(count, "broker")} with the Kafka protocol, transactions and client quotas included.</div>
               <div>
                 SASL/SCRAM authentication and ACLs, on from the first second. An administrator account is made and kept
                 encrypted.

@@ -208,6 +208,7 @@ def test_what_strangers_wrote_is_text(
 
     console.open("groups")
     page.get_by_label("Search groups").fill("onerror")
+    expect(page).to_have_url(re.compile("q=onerror"))
     page.get_by_role("link", name=group).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(MARKUP)
     console.settled()

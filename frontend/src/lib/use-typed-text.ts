@@ -13,7 +13,10 @@ export function useTypedText(
 ): [string, (next: string) => void] {
   const [text, setText] = useState(value);
   const sent = useRef(value);
-  const send = useDebouncedCallback((next: string) => {
+  const send = useDebouncedCallback((next: string, page: string) => {
+    // Somebody has followed a link meanwhile: the page that was typed on, still shown while the next one loads,
+    // would call them back.
+    if (window.location.pathname !== page) return;
     sent.current = next;
     onChange(next);
   }, pauseMs);
@@ -26,7 +29,7 @@ export function useTypedText(
   }, [value]);
   const change = (next: string) => {
     setText(next);
-    send(next);
+    send(next, window.location.pathname);
   };
   return [text, change];
 }

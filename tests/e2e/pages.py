@@ -22,6 +22,8 @@ class Console:
 
     def visit(self, name: str) -> None:
         """By links, as somebody goes from anywhere: the cluster, then its page in the navigation."""
+        if self.page.url == "about:blank":
+            self.page.goto("/")
         if f"/clusters/{self.cluster_id}" not in self.page.url:
             rows = self.table("Clusters").get_by_role("link", name="demo", exact=True)
             rows.click()

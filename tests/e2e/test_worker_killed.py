@@ -85,7 +85,8 @@ def test_a_reset(console: Console, rest: Rest, clients: Clients, service: LocalS
     assert rest.get(path)["offsets"][0]["committed"] == 20
     again = clients.read(NAME, GROUP, 100)
     assert again == [(0, offset) for offset in range(20, 120)]
-    assert rest.get(path)["offsets"][0]["committed"] == 120
+    # What a client commits is seen at the next look.
+    wait_for(lambda: rest.get(path)["offsets"][0]["committed"] == 120, 20)
     rest.run("offset.reset", cluster_id, group=GROUP, strategy="offset", value=20)
     newest = rest.get(f"/api/v1/operations?cluster_id={cluster_id}")["data"][0]
     assert newest["id"] != operation_id

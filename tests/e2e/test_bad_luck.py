@@ -206,6 +206,7 @@ def test_what_strangers_wrote_is_text(
     expect(console.row("Headers", "onerror").first).to_be_visible()
     console.close_dialog()
 
+    wait_for(lambda: not rest.missing(group_path(cluster_id, group)), 30)
     console.open("groups")
     page.get_by_label("Search groups").fill("onerror")
     expect(page).to_have_url(re.compile("q=onerror"))

@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from controlplane.observed.services import LEASE
 from tests.controlplane.live.clients import Clients
 from tests.controlplane.live.holds import AFTER
 from tests.e2e import flows
@@ -18,6 +19,7 @@ from tests.e2e.service import LocalService
 from tests.e2e.test_access import refused
 
 pytestmark = pytest.mark.slow
+OBSERVED_WITHIN_S = LEASE.total_seconds() + 30
 
 NAME = f"e2e.killed-{os.getpid()}"
 GROUP = f"e2e-killed-{os.getpid()}"
@@ -85,8 +87,9 @@ def test_a_reset(console: Console, rest: Rest, clients: Clients, service: LocalS
     assert rest.get(path)["offsets"][0]["committed"] == 20
     again = clients.read(NAME, GROUP, 100)
     assert again == [(0, offset) for offset in range(20, 120)]
-    # What a client commits is seen at the next look.
-    wait_for(lambda: rest.get(path)["offsets"][0]["committed"] == 120, 20)
+    # What a client commits is seen at the next look, which waits for the lease of the killed
+    # worker when that was looking.
+    wait_for(lambda: rest.get(path)["offsets"][0]["committed"] == 120, OBSERVED_WITHIN_S)
     rest.run("offset.reset", cluster_id, group=GROUP, strategy="offset", value=20)
     newest = rest.get(f"/api/v1/operations?cluster_id={cluster_id}")["data"][0]
     assert newest["id"] != operation_id

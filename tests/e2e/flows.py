@@ -57,7 +57,8 @@ def plan_reset(console: Console, group: str, offset: int) -> Locator:
 
 def undo(console: Console, operation_id: str) -> None:
     """From the operation's own page, to its verified end."""
-    link = console.page.get_by_role("link", name="Open operation")
+    live = console.page.get_by_test_id("operation-live")
+    link = live.locator(f"a[href='/operations/{operation_id}']")
     if link.count():
         link.click()
     else:

@@ -409,6 +409,11 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 3600},
     },
     "timeline-housekeeping": {"task": "timeline.housekeeping", "schedule": 3600.0},
+    "owed-deletions": {
+        "task": "clusters.settle_owed",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
     "removed-clusters": {
         "task": "clusters.forget_removed",
         "schedule": 3600.0,

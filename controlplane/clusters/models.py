@@ -108,6 +108,25 @@ class DrainedHost(models.Model):
         return self.host_id
 
 
+class OwedDeletion(models.Model):
+    """A broker of a deleted cluster whose host was away: its data goes when the host is back."""
+
+    host_id = models.CharField(max_length=100)
+    key = models.CharField(max_length=100)
+    cluster_id = models.CharField(max_length=40)
+    broker_id = models.PositiveIntegerField()
+    generation = models.PositiveIntegerField()
+    client_port = models.PositiveIntegerField()
+    internal_port = models.PositiveIntegerField()
+    since = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host_id", "key"], name="owed_once")]
+
+    def __str__(self) -> str:
+        return f"{self.key}@{self.host_id}"
+
+
 class HostKey(models.Model):
     """The keys of what one host reads, sealed: `{"keys": [the first seals, …], "waiting": key}`."""
 

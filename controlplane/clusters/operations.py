@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from controlplane.clusters import services
+from controlplane.clusters import owed, services
 from controlplane.clusters.authority import authority_secrets, certify, has_tls
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
 from controlplane.clusters.inputs import ClusterCreateInputs, NoInputs
@@ -64,7 +64,7 @@ from controlplane.operations.operations import (
 from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import verified_by
 from controlplane.operations.risks import Risk
-from controlplane.operations.states import CANCELLED, SUCCEEDED
+from controlplane.operations.states import CANCELLED, STEP_DONE, SUCCEEDED
 from spark_analytics.contracts.telemetry import (
     TELEMETRY_TOPIC,
 )
@@ -86,7 +86,7 @@ def _have_desired(context: StepContext, cluster: Cluster, state: str) -> Done | 
 
 
 class _RemovesBrokers(OperationKind):
-    """The way down of a managed cluster: of one that is deleted and of one that was cancelled."""
+    """The way down of a managed cluster: of one that is deleted, was cancelled or did not start."""
 
     def remove(self, context: StepContext) -> Done | Wait:
         cluster = cluster_of(context)
@@ -98,7 +98,7 @@ class _RemovesBrokers(OperationKind):
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
             return services.let_go(cluster)
-        return services.await_deleted(cluster)
+        return services.await_deleted(cluster, context.memo)
 
     def purge(self, context: StepContext) -> Done:
         cluster = cluster_of(context)
@@ -185,7 +185,8 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
         return ClusterDelete.name, {}
 
     def finish(self, operation: Operation) -> None:
-        if operation.state == CANCELLED:
+        clearing = operation.steps.filter(phase=Phase.RESTORE).values_list("state", flat=True)
+        if operation.state == CANCELLED or set(clearing) == {STEP_DONE}:
             mark_deleted(operation.cluster_id)
         else:
             phase = RUNNING if operation.state == SUCCEEDED else FAILED
@@ -197,8 +198,8 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             title="Write what the hosts shall run",
             run=write_desired,
             restored_by=("remove", "removed", "purge"),
-            stays="The cluster stays, as FAILED, with those of its brokers that were started."
-            " Delete it to remove them.",
+            stays="Where its brokers cannot be removed the cluster stays, as FAILED: delete it to"
+            " remove them.",
         ),
         StepSpec(
             name="processes", title="Broker processes start", run=await_processes, writes=False
@@ -219,19 +220,19 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             name="remove",
             title="Stop and delete brokers",
             run=_RemovesBrokers.remove,
-            phase=Phase.TEARDOWN,
+            phase=Phase.RESTORE,
         ),
         StepSpec(
             name="removed",
             title="Brokers are gone",
             run=_RemovesBrokers.await_removed,
-            phase=Phase.TEARDOWN,
+            phase=Phase.RESTORE,
         ),
         StepSpec(
             name="purge",
             title="Clear ZooKeeper",
             run=_RemovesBrokers.purge,
-            phase=Phase.TEARDOWN,
+            phase=Phase.RESTORE,
         ),
     )
 
@@ -392,7 +393,7 @@ def live_hosts(host_ids: list[str] | None) -> list[Host]:
 def ports_taken() -> dict[str, set[int]]:
     taken: dict[str, set[int]] = {}
     rows = Broker.objects.values_list("host_id", "client_port", "internal_port")
-    for host_id, client_port, internal_port in rows:
+    for host_id, client_port, internal_port in (*rows, *owed.ports_owed()):
         taken.setdefault(host_id, set()).update((client_port, internal_port))
     return taken
 

@@ -2,11 +2,13 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
+from controlplane.clusters import owed
 from controlplane.clusters.authority import CA_PEM, certificate_of, has_tls
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
@@ -38,6 +40,10 @@ from zookeeper_access.settings import AccessError
 
 RESTARTS_TOLERATED = 4
 POLL_S = 0.25
+AWAY_GRACE_S = 15.0
+"""An agent that is restarted is away for less."""
+AWAY_SINCE = "away_since"
+"""In the memo of the step that waits for hosts."""
 
 
 def note_desired(cluster: Cluster, *, state: str) -> Wait:
@@ -202,29 +208,59 @@ def verify_cluster(cluster: Cluster) -> Done | Wait:
     return Done(detail=f"controller is broker {description.controller_id}")
 
 
-def await_deleted(cluster: Cluster) -> Done | Wait:
-    """Until no agent has a process or data of the cluster any more."""
-    brokers = list(cluster.brokers.all())
+def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done | Wait:
+    """Until no agent has a process or data of the cluster any more.
+
+    With a memo, hosts that stay away for `AWAY_GRACE_S` are not waited for: they owe the deletion
+    (`owed`), and do it when they are back.
+    """
+    already = owed.owed_of(cluster)
+    brokers = [row for row in cluster.brokers.all() if (row.host_id, row.key) not in already]
     seen, ignored = _observed(brokers)
-    left = [
-        broker.broker_id
-        for broker in brokers
-        if broker.broker_id in ignored
-        or (broker.broker_id in seen and seen[broker.broker_id].state != "deleted")
-    ]
+    with _zookeeper():
+        alive = {host.host_id for host in hosts().hosts() if host.alive}
+    left, away = [], []
+    for broker in brokers:
+        report = seen.get(broker.broker_id)
+        if report is not None and report.state == "deleted":
+            continue
+        if broker.host_id not in alive:
+            away.append(broker)
+        elif report is not None or broker.broker_id in ignored:
+            left.append(broker.broker_id)
+    if away and not left and memo is not None and _grace_is_over(memo):
+        owed.note(away)
+        names = ", ".join(sorted({broker.host_id for broker in away}))
+        return Done(
+            detail=f"{names} is away: what it has of the cluster is deleted when it is back"
+            if len(away) == 1
+            else f"{names} are away: what they have of the cluster is deleted when they are back",
+            progress=Progress(done=len(brokers) - len(away), total=len(brokers), unit="brokers"),
+        )
+    left += [broker.broker_id for broker in away]
+    for broker in away:
+        ignored[broker.broker_id] = f"{broker.host_id} is away."
     progress = Progress(done=len(brokers) - len(left), total=len(brokers), unit="brokers")
     if not left:
         return Done(detail="processes and data are gone", progress=progress)
-    names = ", ".join(map(str, left))
+    names = ", ".join(map(str, sorted(left)))
     detail = " ".join((f"still there: {names}", *ignored.values()))
     return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
 
+def _grace_is_over(memo: dict[str, Any]) -> bool:
+    now_s = timezone.now().timestamp()
+    since_s: float = memo.setdefault(AWAY_SINCE, now_s)
+    return now_s - since_s >= AWAY_GRACE_S
+
+
 def purge(cluster: Cluster) -> Done:
-    """Remove the cluster's nodes from ZooKeeper."""
+    """Remove the cluster's nodes from ZooKeeper, but for what hosts still have to read."""
+    already = owed.owed_of(cluster)
     with _zookeeper():
         for broker in cluster.brokers.all():
-            hosts().forget_broker((broker.host_id, broker.key))
+            if (broker.host_id, broker.key) not in already:
+                hosts().forget_broker((broker.host_id, broker.key))
         hosts().remove_chroot(cluster.zookeeper_path)
     drop_gateway(cluster.id)
     return Done(detail="no trace in ZooKeeper")

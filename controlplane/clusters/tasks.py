@@ -5,7 +5,7 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
-from controlplane.clusters import connections
+from controlplane.clusters import connections, owed
 from controlplane.clusters.hosts import HostsUnavailableError
 from controlplane.clusters.renewal import renew_certificates
 
@@ -15,6 +15,16 @@ log = logging.getLogger(__name__)
 @shared_task(name="clusters.forget_removed")
 def forget_removed() -> list[str]:
     return connections.forget_removed()
+
+
+@shared_task(name="clusters.settle_owed")
+def settle_owed() -> list[str]:
+    """What hosts that are back have deleted of clusters that went while they were away."""
+    try:
+        return owed.settle()
+    except HostsUnavailableError as error:
+        log.warning("what hosts owe is looked at by the next run: %s", error)
+        return []
 
 
 @shared_task(name="clusters.renew_certificates")

@@ -1,6 +1,8 @@
 import json
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from controlplane.clusters.hosts import parse_host
 from controlplane.clusters.models import Broker, Cluster
@@ -12,6 +14,7 @@ from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Conflict, NotFound, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import TP
+from controlplane.operations.rules import ROLLBACK_DEADLINE_S
 from controlplane.operations.services import operation_cancel
 from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 from tests.controlplane.support import ACTOR, drive, step
@@ -67,9 +70,30 @@ def test_a_broker_that_does_not_start_fails_with_its_log(world):
     world.hosts.reports[key] = Observed(
         state="backoff", generation=1, restarts=9, message="exit 1", log_tail=("boom",)
     )
-    assert drive(operation).state == "failed"
+    drive(operation, ticks=4)
     assert operation.error["code"] == "broker-does-not-start"
     assert operation.error["log_tail"] == ["boom"]
+    assert world.hosts.desired[key]["state"] == "deleted"
+    world.hosts.reports[key] = Observed(state="deleted", generation=2)
+    assert drive(operation).state == "failed"
+    assert operation.remains == []
+    cluster = Cluster.objects.get(pk=operation.cluster_id)
+    assert (cluster.phase, cluster.brokers.count()) == ("DELETED", 0)
+    assert not world.hosts.desired
+    assert cluster.zookeeper_path not in world.hosts.chroots
+
+
+def test_one_that_cannot_be_removed_either_stays_as_failed(world):
+    operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=1))
+    drive(operation, ticks=2)
+    (key,) = world.hosts.desired
+    world.hosts.reports[key] = Observed(state="failed", generation=1)
+    drive(operation, ticks=4)
+    assert step(operation, "removed").state == "running"
+    long_ago = timezone.now() - timedelta(seconds=ROLLBACK_DEADLINE_S + 1)
+    operation.steps.filter(name="removed").update(started_at=long_ago)
+    assert drive(operation).state == "failed"
+    assert "delete it to remove them" in " ".join(operation.remains)
     assert Cluster.objects.get(pk=operation.cluster_id).phase == "FAILED"
 
 

@@ -29,5 +29,6 @@ ENUM_NAMES = {
     "MatchEnum": "controlplane.tenants.serializers.MATCHES",
     "LagPointStatusEnum": "controlplane.groups.serializers.STATUS_CHOICES",
     "GroupExpiryStatusEnum": "controlplane.groups.serializers.RISK_CHOICES",
+    "SearchKindEnum": "console.search.KINDS",
     "LiveTopicEnum": "console.event_shapes.TOPIC_CHOICES",
 }

@@ -4216,6 +4216,8 @@ export interface components {
         Extent: {
             /** @description What is known of it. */
             at_least: number;
+            /** @description Of what has names, how many you do not see. */
+            hidden: number;
             /** @description The plan can be confirmed up to here; names: when no other has come; null: it may change. */
             limit: number | null;
             name: string;
@@ -4246,7 +4248,7 @@ export interface components {
             cluster_name: string | null;
             /** @description Of a topic, group or user its name. */
             id: string;
-            kind: components["schemas"]["Kind264Enum"];
+            kind: components["schemas"]["SearchKindEnum"];
             /** @description What it is about: an operation's state, a runbook's alerts. */
             note: string;
             title: string;
@@ -4771,8 +4773,6 @@ export interface components {
             overlap_s: number;
         };
         /** @enum {string} */
-        Kind264Enum: "cluster" | "topic" | "group" | "user" | "operation" | "runbook";
-        /** @enum {string} */
         Kind5feEnum: "managed" | "registered";
         Lag: {
             /** Format: date-time */
@@ -5197,8 +5197,6 @@ export interface components {
         MethodEnum: "caught_up" | "exact" | "interpolated" | "out_of_history" | "no_commit";
         /** @enum {string} */
         ModeEnum: "shared" | "exclusive";
-        /** @enum {string} */
-        MoreEnum: "cluster" | "topic" | "group" | "user" | "operation" | "runbook";
         Move: {
             after: number[];
             before: number[];
@@ -6463,9 +6461,11 @@ export interface components {
         ScopeEnum: "read" | "write" | "limited";
         Search: {
             /** @description Kinds of which there are more than 8. */
-            more: components["schemas"]["MoreEnum"][];
+            more: components["schemas"]["SearchKindEnum"][];
             results: components["schemas"]["Found"][];
         };
+        /** @enum {string} */
+        SearchKindEnum: "cluster" | "topic" | "group" | "user" | "operation" | "runbook";
         Secret: {
             mechanism: string;
             password: string;

@@ -1,10 +1,18 @@
 """What the fake cluster is made of: partitions, topics, and what follows from them alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from controlplane.gateway.record_port import Record
-from controlplane.gateway.types import EARLIEST, LATEST, GroupDescription, OffsetAt
+from controlplane.gateway.types import (
+    EARLIEST,
+    LATEST,
+    TP,
+    GroupDescription,
+    OffsetAt,
+    ProducerState,
+    ReplicaSize,
+)
 
 TOPIC_DEFAULTS = {
     "cleanup.policy": "delete",
@@ -34,6 +42,11 @@ class FakePartition:
     out_of_sync: frozenset[int] = frozenset()
     led_by: int | None = None
     """Who leads it while that is not its first replica that is there."""
+    producers: dict[int, ProducerState] = field(default_factory=dict)
+    lags: dict[int, int] = field(default_factory=dict)
+    """Records that a replica is behind, by broker."""
+    future: dict[int, str] = field(default_factory=dict)
+    """The log directory that a replica moves to, by broker."""
 
     @property
     def size_bytes(self) -> int:
@@ -45,6 +58,23 @@ class FakeTopic:
     topic_id: str
     partitions: list[FakePartition]
     configs: dict[str, str]
+
+
+def replica_sizes(tp: TP, part: FakePartition) -> list[ReplicaSize]:
+    """Its replicas, those that it moves to with half of it so far, and future ones likewise."""
+    found = []
+    for broker in dict.fromkeys((*part.replicas, *(part.target or ()))):
+        lag = part.lags.get(broker, 0)
+        whole = part.size_bytes if broker in part.replicas else part.size_bytes // 2
+        size = whole - lag * BYTES_PER_RECORD
+        held = ReplicaSize(broker=broker, log_dir="/data", tp=tp, size_bytes=size, offset_lag=lag)
+        found.append(held)
+        if broker in part.future:
+            moving = replace(
+                held, log_dir=part.future[broker], size_bytes=size // 2, is_future=True
+            )
+            found.append(moving)
+    return found
 
 
 def offset_at(part: FakePartition, spec: int) -> OffsetAt:

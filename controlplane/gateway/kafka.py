@@ -18,6 +18,7 @@ from controlplane.gateway.kafka_parse import (
     group_description,
     topic_description,
 )
+from controlplane.gateway.kafka_transactions import KafkaTransactionsMixin
 from controlplane.gateway.port import BROKER_ANSWER_S
 from controlplane.gateway.probe import probe_all
 from controlplane.gateway.types import (
@@ -43,7 +44,7 @@ PREFERRED = 0
 """The type of an election, in the protocol's numbers; another one may lose records."""
 
 
-class KafkaGateway(KafkaAccessMixin):
+class KafkaGateway(KafkaAccessMixin, KafkaTransactionsMixin):
     def __init__(self, spec: ConnectionSpec) -> None:
         self._spec = spec
         self._link: KafkaLink | BrokerLink = KafkaLink(spec)

@@ -18,11 +18,13 @@ from controlplane.gateway.types import (
     NewTopic,
     OffsetAt,
     OngoingReassignment,
+    PartitionProducers,
     ProbeResult,
     QuotaEntity,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
+    TransactionDescription,
 )
 
 BROKER_ANSWER_S = 3.0
@@ -123,6 +125,25 @@ class ClusterGateway(Protocol):
         """By EARLIEST, LATEST or a timestamp in ms; partitions without a leader are left out."""
         ...
 
+    # -- producers and transactions
+    def describe_producers(
+        self, partitions: Collection[TP], *, broker: int
+    ) -> list[PartitionProducers]:
+        """Who has written to each of these partitions of late, as this replica of them knows.
+
+        Producers without idempotence leave no trace. Silence is known within BROKER_ANSWER_S.
+        """
+        ...
+
+    def transactions(
+        self, producer_ids: Collection[int], *, broker: int
+    ) -> list[TransactionDescription]:
+        """The transactional ids of these producers that this broker coordinates.
+
+        Silence is known within twice BROKER_ANSWER_S.
+        """
+        ...
+
     # -- replicas
     def log_dirs(
         self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None
@@ -158,6 +179,7 @@ READS = frozenset(
         "broker_configs",
         "describe_cluster",
         "describe_groups",
+        "describe_producers",
         "describe_topics",
         "group_offsets",
         "list_acls",
@@ -171,6 +193,7 @@ READS = frozenset(
         "offsets",
         "probe",
         "topic_configs",
+        "transactions",
         "close",
     }
 )

@@ -22,11 +22,13 @@ from controlplane.gateway.types import (
     NewTopic,
     OffsetAt,
     OngoingReassignment,
+    PartitionProducers,
     ProbeResult,
     QuotaEntity,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
+    TransactionDescription,
 )
 
 Sees = Callable[[str], bool]
@@ -182,6 +184,18 @@ class ScopedGateway(_ReadOnly):
     def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
         seen = {tp: spec for tp, spec in specs.items() if self.topic(tp.topic)}
         return self.whole.offsets(seen) if seen else {}
+
+    def describe_producers(
+        self, partitions: Collection[TP], *, broker: int
+    ) -> list[PartitionProducers]:
+        seen = [tp for tp in partitions if self.topic(tp.topic)]
+        return self.whole.describe_producers(seen, broker=broker) if seen else []
+
+    def transactions(
+        self, producer_ids: Collection[int], *, broker: int
+    ) -> list[TransactionDescription]:
+        del producer_ids, broker
+        raise Forbidden("Transactions are seen with a role on the whole cluster.")
 
     def log_dirs(
         self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None

@@ -11,13 +11,13 @@ from console.list_query import ListQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
 from console.pages.broker import broker, placement
-from console.pages.clients import clients
+from console.pages.clients import clients, producers
 from console.pages.cluster import cluster
 from console.pages.groups import GROUPS_QUERY, group, groups
 from console.pages.operations import operation, operations
 from console.pages.overview import overview
 from console.pages.reassign import reassign
-from console.pages.topics import TOPICS_QUERY, topic, topics
+from console.pages.topics import TOPICS_QUERY, replicas, topic, topics
 from console.parts import Part
 from controlplane.common.grants import Area
 
@@ -62,6 +62,15 @@ PAGES: dict[str, Page] = {
     "topic": Page(topic, shapes.TopicPageSerializer, "One topic", f"{_CLUSTER}/<path:topic>"),
     "clients": Page(
         clients, shapes.ClientsPageSerializer, "Who uses a topic", f"{_CLUSTER}/<path:topic>"
+    ),
+    "producers": Page(
+        producers,
+        shapes.ProducersPageSerializer,
+        "Who writes to a topic",
+        f"{_CLUSTER}/<path:topic>",
+    ),
+    "replicas": Page(
+        replicas, shapes.ReplicasPageSerializer, "A topic's replicas", f"{_CLUSTER}/<path:topic>"
     ),
     "groups": Page(
         groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER, query=GROUPS_QUERY

@@ -6,10 +6,14 @@ from rest_framework.response import Response
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, SEARCH, documented
+from controlplane.common.paging import page_of_list
 from controlplane.observed.api import observed_list
 from controlplane.observed.sections import TOPICS
 from controlplane.tenants.views import TenantView
 from controlplane.topics import selectors
+from controlplane.topics.client_serializers import ProducerPageSerializer, TopicReplicasSerializer
+from controlplane.topics.producers import topic_producers
+from controlplane.topics.replicas import topic_replicas
 from controlplane.topics.serializers import (
     ConfigHistorySerializer,
     RetentionLeaseListSerializer,
@@ -60,6 +64,38 @@ class ConfigHistoryView(TenantView):
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         found = selectors.topic_config_history(self.tenant, self.scope, cluster, name)
         return Response(found)
+
+
+class ProducersView(TenantView):
+    area = Area.TOPIC
+
+    @documented(
+        "topic_producers",
+        answers={200: ProducerPageSerializer},
+        parameters=PAGED,
+        tag=TAG,
+        summary="Who writes to a topic, as the leaders of its partitions remember: by producer id",
+    )
+    def get(self, request: Request, cluster_id: str, name: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        page_of_list(request, [], "producer_id")  # a bad page is refused before brokers are asked
+        found = topic_producers(cluster, self.scope, name)
+        producers = found.pop("producers")
+        return Response({**page_of_list(request, producers, "producer_id"), **found})
+
+
+class ReplicasView(TenantView):
+    area = Area.TOPIC
+
+    @documented(
+        "topic_replicas",
+        answers={200: TopicReplicasSerializer},
+        tag=TAG,
+        summary="Size, lag and log directory of every replica of a topic, as its holders say",
+    )
+    def get(self, request: Request, cluster_id: str, name: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        return Response(topic_replicas(cluster, self.scope, name))
 
 
 class RetentionLeasesView(TenantView):

@@ -25,6 +25,8 @@ ASK_THE_CLUSTER = {
         "topics/{name}",
         "topics/{name}/messages",
         "topics/{name}/messages/export",
+        "topics/{name}/producers",
+        "topics/{name}/replicas",
         "users",
         "users/{kafka_user}/client-config",
     )
@@ -42,6 +44,8 @@ ALWAYS_ASK = {
         "reassignments",
         "topics/{name}/messages",
         "topics/{name}/messages/export",
+        "topics/{name}/producers",
+        "topics/{name}/replicas",
         "users/{kafka_user}/client-config",
     )
 }

@@ -967,6 +967,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/producers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who writes to a topic, as the leaders of its partitions remember: by producer id */
+        get: operations["topic_producers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/replicas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Size, lag and log directory of every replica of a topic, as its holders say */
+        get: operations["topic_replicas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/users": {
         parameters: {
             query?: never;
@@ -2203,6 +2237,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/pages/producers/{cluster_id}/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who writes to a topic */
+        get: operations["console_page_producers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/pages/reassign/{cluster_id}": {
         parameters: {
             query?: never;
@@ -2212,6 +2263,23 @@ export interface paths {
         };
         /** What can be moved */
         get: operations["console_page_reassign"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/pages/replicas/{cluster_id}/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A topic's replicas */
+        get: operations["console_page_replicas"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3855,6 +3923,12 @@ export interface components {
         ConsolePlacementParts: {
             partitions: components["schemas"]["BrokerPlacementPart"];
         };
+        ConsoleProducersPage: {
+            parts: components["schemas"]["ConsoleProducersParts"];
+        };
+        ConsoleProducersParts: {
+            producers: components["schemas"]["ProducersPart"];
+        };
         ConsoleReassignPage: {
             parts: components["schemas"]["ConsoleReassignParts"];
         };
@@ -3863,6 +3937,12 @@ export interface components {
             counts: components["schemas"]["TopicCountsPart"];
             loads: components["schemas"]["LoadListPart"];
             reassignments: components["schemas"]["ActiveReassignmentsPart"];
+        };
+        ConsoleReplicasPage: {
+            parts: components["schemas"]["ConsoleReplicasParts"];
+        };
+        ConsoleReplicasParts: {
+            replicas: components["schemas"]["TopicReplicasPart"];
         };
         ConsoleTopicPage: {
             parts: components["schemas"]["ConsoleTopicParts"];
@@ -5698,6 +5778,11 @@ export interface components {
             partition: number;
             topic: string;
         };
+        PartitionReplicas: {
+            leader: number | null;
+            partition: number;
+            replicas: components["schemas"]["Replica"][];
+        };
         PasswordChangeRequest: {
             new_password: string;
             old_password: string;
@@ -5823,6 +5908,79 @@ export interface components {
             code: string;
             detail: string;
             pointer: string;
+        };
+        Producer: {
+            /** @description The highest in any partition. */
+            epoch: number;
+            last_timestamp_ms: number | null;
+            partition_count: number;
+            /** @description At most 100, those with an open transaction first. */
+            partitions: components["schemas"]["ProducerTrace"][];
+            producer_id: number;
+            /** @description null: it has none open in this topic. */
+            transaction: components["schemas"]["ProducerTransaction"] | null;
+        };
+        ProducerPage: {
+            /** Format: date-time */
+            as_of: string;
+            /** @description Whether every broker said all that was asked; `gaps` say what is missing. */
+            complete: boolean;
+            data: components["schemas"]["Producer"][];
+            /** @description Phrases: `broker 2 did not answer`. */
+            gaps: string[];
+            page: components["schemas"]["Page"];
+            partition_count: number;
+            /** @description Whose leader has answered. */
+            partitions_known: number;
+        };
+        ProducerTrace: {
+            /** @description Of the coordinator that ended its last transaction there; null: none yet. */
+            coordinator_epoch: number | null;
+            epoch: number;
+            last_sequence: number | null;
+            /** @description Of its last batch, by the records' own timestamps. */
+            last_timestamp_ms: number | null;
+            /** @description Where its open transaction begins; null: none is open. */
+            open_since_offset: number | null;
+            partition: number;
+            standing: components["schemas"]["StandingEnum"] | components["schemas"]["NullEnum"];
+        };
+        ProducerTransaction: {
+            /** @description Of this topic, that it is open in. */
+            partition_count: number;
+            /** @description open: within its time. late: its coordinator should have ended it by its timeout. hanging: no coordinator has it, nobody will end it. unknown: not every coordinator could be asked. */
+            standing: components["schemas"]["StandingEnum"];
+            started_at_ms: number | null;
+            /** @description Its coordinator's word. */
+            state: string | null;
+            timeout_ms: number | null;
+            /** @description null: not known, or without a role on the whole cluster. */
+            transactional_id: string | null;
+        };
+        Producers: {
+            /** Format: date-time */
+            as_of: string;
+            /** @description Whether every broker said all that was asked; `gaps` say what is missing. */
+            complete: boolean;
+            /** @description Phrases: `broker 2 did not answer`. */
+            gaps: string[];
+            partition_count: number;
+            /** @description Whose leader has answered. */
+            partitions_known: number;
+            producer_count: number;
+            /** @description At most 200. */
+            producers: components["schemas"]["Producer"][];
+        };
+        ProducersPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["Producers"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         Progress: {
             done: number;
@@ -6063,6 +6221,22 @@ export interface components {
         };
         /** @enum {string} */
         RemainderKindEnum: "cluster" | "operation";
+        Replica: {
+            broker: number;
+            in_sync: boolean;
+            /** @description false: the partition is not to be there; it is left over. */
+            is_assigned: boolean;
+            /** @description A copy that takes its replica's place once it is as far. */
+            is_future: boolean;
+            is_leader: boolean;
+            /** @description null: not known, or without a role on the whole cluster. */
+            log_dir: string | null;
+            /** @description Records behind what it knows to be committed; a future one behind its replica. */
+            offset_lag: number | null;
+            /** @description null: not known. */
+            size_bytes: number | null;
+            unknown_because: string | null;
+        };
         /** @enum {string} */
         ResourceTypeEnum: "TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID";
         RestoredPartitionInputs: {
@@ -6675,6 +6849,8 @@ export interface components {
         /** @enum {string} */
         SparklinesOfEnum: "topic" | "group" | "broker";
         /** @enum {string} */
+        StandingEnum: "open" | "unknown" | "late" | "hanging";
+        /** @enum {string} */
         State224Enum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
         /** @enum {string} */
         StateE44Enum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
@@ -7196,6 +7372,28 @@ export interface components {
              */
             as_of: string | null;
             data: components["schemas"]["TopicReaders"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        TopicReplicas: {
+            /** Format: date-time */
+            as_of: string;
+            /** @description Whether every broker said all that was asked; `gaps` say what is missing. */
+            complete: boolean;
+            /** @description Phrases: `broker 2 did not answer`. */
+            gaps: string[];
+            partition_count: number;
+            /** @description At most the first 2,000. */
+            partitions: components["schemas"]["PartitionReplicas"][];
+        };
+        TopicReplicasPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["TopicReplicas"] | null;
             /** @description Why the part is stale or unavailable. */
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
@@ -13336,6 +13534,159 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    topic_producers: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProducerPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    topic_replicas: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicReplicas"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22437,6 +22788,65 @@ export interface operations {
             };
         };
     };
+    console_page_producers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleProducersPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     console_page_reassign: {
         parameters: {
             query?: never;
@@ -22455,6 +22865,65 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsoleReassignPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_page_replicas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleReplicasPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

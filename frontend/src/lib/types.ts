@@ -11,6 +11,12 @@ export type TopicCounts = Schemas["TopicCounts"];
 export type GroupCounts = Schemas["GroupCounts"];
 export type TopicDetail = Schemas["Topic"];
 export type Partition = Schemas["Partition"];
+export type PartitionReplicas = Schemas["PartitionReplicas"];
+export type TopicReplicas = Schemas["TopicReplicas"];
+export type TopicProducers = Schemas["Producers"];
+export type Producer = Schemas["Producer"];
+/** How an open transaction stands. */
+export type TransactionStanding = Schemas["StandingEnum"];
 export type ConfigEntry = Schemas["ConfigEntry"];
 export type GroupRow = Schemas["GroupRow"];
 export type GroupDetail = Schemas["Group"];

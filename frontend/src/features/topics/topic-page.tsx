@@ -282,7 +282,7 @@ export function TopicPage() {
         >
           <Tabs.List mb={12}>
             <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
-            <Tabs.Tab value="clients">Consumers and access</Tabs.Tab>
+            <Tabs.Tab value="clients">Clients and access</Tabs.Tab>
             <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
             <Tabs.Tab value="analyses">Analyses</Tabs.Tab>
             {query.data?.parts.messages?.data?.browse && <Tabs.Tab value={MESSAGES}>Messages</Tabs.Tab>}

@@ -115,4 +115,6 @@ class PartitionReplicasSerializer(Shape):
 
 class TopicReplicasSerializer(AskedSerializer):
     partition_count = serializers.IntegerField()
-    partitions = PartitionReplicasSerializer(many=True, help_text="At most the first 2,000.")
+    data = PartitionReplicasSerializer(  # type: ignore[assignment] # a field
+        many=True, help_text="At most the first 2,000."
+    )

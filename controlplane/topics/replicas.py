@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def topic_replicas(cluster: Cluster, scope: Scope, name: str) -> Row:
-    """{as_of, complete, gaps, partition_count, partitions}: each partition with its replicas.
+    """{as_of, complete, gaps, partition_count, data}: each partition with its replicas.
 
     Raises:
         NotFound: there is no such topic, or the scope does not cover it.
@@ -56,7 +56,7 @@ def topic_replicas(cluster: Cluster, scope: Scope, name: str) -> Row:
         "complete": not said,
         "gaps": said,
         "partition_count": len(topic.partitions),
-        "partitions": [
+        "data": [
             {
                 "partition": part.partition,
                 "leader": part.leader,

@@ -147,7 +147,7 @@ def test_a_killed_broker_is_a_gap_in_both_and_the_rest_is_said(world, brokers):
     cluster, gateway = brokers
     written(producer_of(cluster, **{"enable.idempotence": "true"}))
     for _ in eventually(20, "every replica has what was written"):
-        rows = [row for part in asked(world, "replicas")["partitions"] for row in part["replicas"]]
+        rows = [row for part in asked(world, "replicas")["data"] for row in part["replicas"]]
         if all((row["size_bytes"] or 0) > RECORDS // 2 * 100 for row in rows):
             break
     assert len(rows) == 6
@@ -163,7 +163,7 @@ def test_a_killed_broker_is_a_gap_in_both_and_the_rest_is_said(world, brokers):
             found = asked(world, "replicas")
             if found["gaps"]:
                 break
-    by_broker = {row["broker"]: row for part in found["partitions"] for row in part["replicas"]}
+    by_broker = {row["broker"]: row for part in found["data"] for row in part["replicas"]}
     assert by_broker.pop(gone)["size_bytes"] is None
     assert all(row["size_bytes"] > 0 for row in by_broker.values())
     for _ in eventually(30, "another replica leads"):

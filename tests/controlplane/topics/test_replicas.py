@@ -70,7 +70,7 @@ def test_every_replica_has_its_bytes_and_a_move_shows_what_there_is_so_far(order
     first.target = (1, 3)
     found = asked(orders)
     assert (found["complete"], found["partition_count"]) == (True, 2)
-    rows = found["partitions"][0]["replicas"]
+    rows = found["data"][0]["replicas"]
     assert [(row["broker"], row["size_bytes"], row["offset_lag"]) for row in rows] == [
         (1, 5_000, 0),
         (2, 4_000, 10),
@@ -85,7 +85,7 @@ def test_brokers_that_are_silent_or_gone_are_gaps(orders):
     orders.gateway.silent = {2}
     found = asked(orders)
     assert (found["complete"], found["gaps"]) == (False, ["broker 2 did not answer"])
-    first, second = found["partitions"][0]["replicas"]
+    first, second = found["data"][0]["replicas"]
     assert (first["size_bytes"], second["size_bytes"]) == (5_000, None)
     assert second["unknown_because"] == "broker 2 did not answer"
     orders.gateway.silent = set()
@@ -97,13 +97,13 @@ def test_brokers_that_are_silent_or_gone_are_gaps(orders):
 def test_partitions_beyond_the_bound_are_not_shown_and_said(orders, monkeypatch):
     monkeypatch.setattr("controlplane.topics.replicas.PARTITIONS_SHOWN_MAX", 1)
     found = asked(orders)
-    assert (len(found["partitions"]), found["partition_count"]) == (1, 2)
+    assert (len(found["data"]), found["partition_count"]) == (1, 2)
     assert found["gaps"] == ["only the first 1 partition are shown"]
 
 
 @pytest.mark.django_db
 def test_a_grant_on_the_topic_shows_its_sizes_and_no_directory_of_brokers(orders):
     client = narrow_client(orders, Over.TOPIC, "orders", "anna")
-    rows = [row for part in asked(orders, client)["partitions"] for row in part["replicas"]]
+    rows = [row for part in asked(orders, client)["data"] for row in part["replicas"]]
     assert {row["size_bytes"] for row in rows} == {5_000}
     assert {row["log_dir"] for row in rows} == {None}

@@ -7381,11 +7381,11 @@ export interface components {
             as_of: string;
             /** @description Whether every broker said all that was asked; `gaps` say what is missing. */
             complete: boolean;
+            /** @description At most the first 2,000. */
+            data: components["schemas"]["PartitionReplicas"][];
             /** @description Phrases: `broker 2 did not answer`. */
             gaps: string[];
             partition_count: number;
-            /** @description At most the first 2,000. */
-            partitions: components["schemas"]["PartitionReplicas"][];
         };
         TopicReplicasPart: {
             /**
@@ -11921,6 +11921,8 @@ export interface operations {
                 group?: string;
                 /** @description cluster */
                 of?: "broker" | "cluster" | "group" | "partition" | "topic";
+                /** @description One of the topic's; without it all. */
+                partition?: number;
                 /** @description At most; 10 to 1000, 240 by default. */
                 points?: number;
                 /** @description 1h */
@@ -13628,10 +13630,7 @@ export interface operations {
     topic_replicas: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Tags that are known: an answer with one of them is 304 and empty. */
-                "If-None-Match"?: string;
-            };
+            header?: never;
             path: {
                 cluster_id: string;
                 name: string;
@@ -13643,28 +13642,10 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
-                    /** @description Of the resource as it is shown. */
-                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TopicReplicas"];
-                };
-            };
-            /** @description Not Modified */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A problem (RFC 9457) */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A problem (RFC 9457) */

@@ -248,9 +248,14 @@ export const SPANS = {
   "400d": { days: 400, period: "day" },
 } as const;
 export type Span = keyof typeof SPANS;
+const PARTITION_MAX = 2 ** 31 - 1;
+const partitionOf = (value: unknown): number | undefined => {
+  const number = Number(value);
+  return value !== "" && Number.isInteger(number) && number >= 0 && number <= PARTITION_MAX ? number : undefined;
+};
 const spanOf = (value: unknown) => oneOf(value, Object.keys(SPANS) as Span[]);
 
-/** A topic; of its analyses the range, the retention that is looked at, and one beside the ladder, s. */
+/** A topic; the partition that is looked at; of its analyses the range, a retention, and one beside the ladder, s. */
 export const topicSearch = (
   raw: {
     tab?: (typeof TOPIC_TABS)[number];
@@ -261,10 +266,12 @@ export const topicSearch = (
     keep?: number;
     also?: number;
     range?: ChartRange;
+    partition?: number;
   } & SearchSchemaInput,
 ) => ({
   ...tabs(TOPIC_TABS)(raw),
   range: chartRange(raw.range),
+  partition: partitionOf(raw.partition),
   span: spanOf(raw.span),
   keep: positive(raw.keep),
   also: positive(raw.also),

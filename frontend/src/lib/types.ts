@@ -13,6 +13,8 @@ export type TopicDetail = Schemas["Topic"];
 export type Partition = Schemas["Partition"];
 export type PartitionReplicas = Schemas["PartitionReplicas"];
 export type TopicReplicas = Schemas["TopicReplicas"];
+/** One copy of a partition, as its holder says; null: not known. */
+export type Replica = Schemas["Replica"];
 export type TopicProducers = Schemas["Producers"];
 export type Producer = Schemas["Producer"];
 /** How an open transaction stands. */

@@ -29,7 +29,12 @@ ASK_THE_CLUSTER = {
         "users/{kafka_user}/client-config",
     )
 }
-ASK_THE_HOSTS = {"get /hosts", "get /operator/hosts", "get /operator/hosts/{host_id}"}
+ASK_THE_HOSTS = {
+    "get /clusters/{cluster_id}/brokers/{broker_id}/log",
+    "get /hosts",
+    "get /operator/hosts",
+    "get /operator/hosts/{host_id}",
+}
 ALWAYS_ASK = {
     f"get /clusters/{{cluster_id}}/{rest}"
     for rest in (

@@ -726,6 +726,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/brokers/{broker_id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last lines of a broker's log, as its host's agent reads them now */
+        get: operations["broker_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/client-config": {
         parameters: {
             query?: never;
@@ -3075,6 +3092,18 @@ export interface components {
             before_replicas: number | null;
             id: number;
         };
+        BrokerLogPage: {
+            /** @description By the host's clock. */
+            answered_at_ms: number | null;
+            /** @description In their order in the log; the next page holds what was before. An entry is on one page, which may hold fewer lines than asked for, also none. */
+            data: components["schemas"]["LogLine"][];
+            host_id: string;
+            page: components["schemas"]["Page"];
+            /** @description Of all that the host keeps of the log. */
+            size_bytes: number | null;
+            /** @description When the log was last written to, by the host's clock. */
+            written_at_ms: number | null;
+        };
         BrokerPlacement: {
             follows: number;
             leads: number;
@@ -4982,6 +5011,8 @@ export interface components {
         };
         /** @enum {string} */
         LeadsToEnum: "tenant" | "password";
+        /** @enum {string} */
+        LevelEnum: "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
         Limit: {
             broker: number | null;
             code: string;
@@ -5017,6 +5048,14 @@ export interface components {
         };
         /** @enum {string} */
         LockResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
+        LogLine: {
+            /** @description Whether more stood there than is shown. */
+            cut: boolean;
+            /** @description Of the entry that it is part of; null: it says none. */
+            level: components["schemas"]["LevelEnum"] | components["schemas"]["NullEnum"];
+            /** @description As it stands there; believe nothing. */
+            text: string;
+        };
         LoginRequest: {
             password: string;
             username: string;
@@ -11917,6 +11956,81 @@ export interface operations {
                     "application/json": components["schemas"]["Usage"];
                     "application/vnd.apache.parquet": string;
                     "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    broker_log: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description Of this level or above; all by default. */
+                level?: "CRITICAL" | "DEBUG" | "ERROR" | "INFO" | "WARNING";
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                broker_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerLogPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

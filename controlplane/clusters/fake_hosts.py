@@ -4,7 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from controlplane.clusters.hosts import BrokerKey, Host, HostsUnavailableError
-from controlplane.clusters.questions import LOG_TAIL, Answered, HostAnswer, HostQuestion
+from controlplane.clusters.questions import (
+    DENIALS,
+    LOG_TAIL,
+    SEGMENTS,
+    Answered,
+    HostAnswer,
+    HostQuestion,
+)
 from controlplane.clusters.reports import Observed
 
 _BODIES: dict[str, dict[str, Any]] = {
@@ -13,7 +20,41 @@ _BODIES: dict[str, dict[str, Any]] = {
         "next": "77:1000",
         "size_bytes": 1_034,
         "written_at_ms": 1_767_225_600_000,
-    }
+    },
+    DENIALS: {
+        "attempts": [
+            {
+                "event": "denied",
+                "principal": "User:app",
+                "operation": "READ",
+                "resource": "TOPIC:LITERAL:orders",
+                "host": "10.0.0.7",
+                "api": "Fetch",
+                "count": 3,
+                "first_ms": 1_767_225_000_000,
+                "last_ms": 1_767_225_600_000,
+            }
+        ],
+        "since_ms": 1_767_220_000_000,
+        "is_whole": True,
+        "held_back": 0,
+        "left_out": 0,
+    },
+    SEGMENTS: {
+        "directories": [
+            {
+                "directory": "data",
+                "role": "current",
+                "segments": [
+                    {"base_offset": 0, "size_bytes": 512, "modified_ms": 1_767_225_600_000}
+                ],
+                "total": 1,
+                "total_bytes": 512,
+                "other_bytes": 64,
+                "next": None,
+            }
+        ]
+    },
 }
 
 

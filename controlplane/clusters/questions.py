@@ -12,7 +12,10 @@ from controlplane.clusters.reports import object_of, text_of, whole_of
 
 FORMAT: Final = 1
 LOG_TAIL: Final = "log-tail"
+DENIALS: Final = "denials"
+SEGMENTS: Final = "segments"
 LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+DENIED_EVENTS: Final = ("denied", "login-failed", "handshake-failed")
 ANSWER_BYTES_MAX: Final = 256 << 10
 """Of an answer's node; ZooKeeper takes four times as much."""
 OPEN_MAX: Final = 32

@@ -6,10 +6,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
-from dataplane.agent import log_files
+from dataplane.agent import log_files, partition_files
 from dataplane.agent import questions as form
+from dataplane.agent.denials import read_denials
 from dataplane.agent.log_lines import read_log
-from dataplane.agent.questions import Question, QuestionError
+from dataplane.agent.questions import DenialsQuery, LogQuery, Question, QuestionError
 from dataplane.ports.coordinator import CoordinatorError, NoNodeError
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ AT_ONCE: Final = 2
 """Questions that are worked on at the same time; the brokers need the host more."""
 LOG_OLD_FILES: Final = 1
 """What a broker keeps beside its `broker.log`."""
+AUDIT_OLD_FILES: Final = 4
+"""What it keeps beside its `broker.audit.log` (`compose.main`)."""
 
 
 class Answering:
@@ -108,5 +111,11 @@ class Answering:
 
 def _read(home: Path, question: Question) -> dict[str, Any]:
     """Blocking. Raises QuestionError, OSError."""
-    with log_files.opened(home / "broker.log", old_files=LOG_OLD_FILES) as pieces:
-        return read_log(pieces, question.query)
+    query = question.query
+    if isinstance(query, LogQuery):
+        with log_files.opened(home / "broker.log", old_files=LOG_OLD_FILES) as pieces:
+            return read_log(pieces, query)
+    if isinstance(query, DenialsQuery):
+        with log_files.opened(home / "broker.audit.log", old_files=AUDIT_OLD_FILES) as pieces:
+            return read_denials(pieces, query)
+    return partition_files.read(home / "data", query)

@@ -24,6 +24,10 @@ OPEN_MAX: Final = 32
 WAIT_MS_MAX: Final = 10_000
 WHY_MAX: Final = 300
 LINES_MAX: Final = 500
+ATTEMPTS_MAX: Final = 150
+SEGMENTS_MAX: Final = 500
+PARTITION_MAX: Final = 2**31 - 1
+OFFSET_MAX: Final = 2**63 - 1
 
 _CURSOR: Final = re.compile(r"[0-9]{1,20}:[0-9]{1,20}")
 _TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -34,6 +38,8 @@ class Kind(enum.Enum):
     """All that is answered. Nothing else of a host can be asked for."""
 
     LOG_TAIL = "log-tail"
+    DENIALS = "denials"
+    SEGMENTS = "segments"
 
 
 class QuestionError(ValueError):
@@ -49,7 +55,24 @@ class LogQuery:
     before: str | None = None
 
 
-Query = LogQuery
+@dataclasses.dataclass(frozen=True, slots=True)
+class DenialsQuery:
+    """The newest so many different attempts of a broker's audit log."""
+
+    attempts: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SegmentsQuery:
+    """The newest `segments` of a partition that begin before an offset."""
+
+    topic: str
+    partition: int
+    segments: int
+    before: int | None = None
+
+
+Query = LogQuery | DenialsQuery | SegmentsQuery
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,6 +114,19 @@ def _query(kind: object, args: dict[str, Any]) -> Query:
             lines=_whole(args, "lines", 1, LINES_MAX),
             level=_one_of(args, "level", LEVELS),
             before=_matching(args, "before", _CURSOR),
+        )
+    if kind == Kind.DENIALS.value:
+        return DenialsQuery(_whole(args, "attempts", 1, ATTEMPTS_MAX))
+    if kind == Kind.SEGMENTS.value:
+        topic = _matching(args, "topic", _TOPIC)
+        if topic is None or topic in (".", ".."):
+            raise QuestionError("topic cannot be that")
+        has_before = args.get("before") is not None
+        return SegmentsQuery(
+            topic=topic,
+            partition=_whole(args, "partition", 0, PARTITION_MAX),
+            segments=_whole(args, "segments", 1, SEGMENTS_MAX),
+            before=_whole(args, "before", 0, OFFSET_MAX) if has_before else None,
         )
     raise QuestionError("this agent does not answer such a question")
 

@@ -30,6 +30,7 @@ ASK_THE_CLUSTER = {
     )
 }
 ASK_THE_HOSTS = {
+    "get /clusters/{cluster_id}/access/denials",
     "get /clusters/{cluster_id}/brokers/{broker_id}/log",
     "get /hosts",
     "get /operator/hosts",

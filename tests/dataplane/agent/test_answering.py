@@ -125,9 +125,10 @@ async def test_who_stopped_waiting_gets_no_answer(stage):
         await stage.said(name)
 
 
-async def test_an_answer_that_is_lost_leaves_the_agent_as_it_was(stage):
+async def test_an_answer_that_is_lost_leaves_the_agent_as_it_was(stage, caplog):
+    caplog.set_level("INFO")
     stage.session.fail_next(ConnectionLossError())
     name = await stage.put(args={"lines": 5})
-    await turns()
+    await until(lambda: f"question {name} is not answered" in caplog.text)
     assert "no log" in (await stage.ask(args={"lines": 5}))["refused"]
     assert await stage.said(name) == {}

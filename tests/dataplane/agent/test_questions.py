@@ -77,7 +77,7 @@ def test_both_planes_have_one_form():
     assert asker.answer_of("h1", encode_answer({"a": 1}, at_ms=9)) == asker.Answered({"a": 1}, 9)
     said = asker.answer_of("h1", encode_refusal("no such broker", at_ms=9))
     assert said == asker.Unanswered("The agent of h1 says: no such broker.", is_refusal=True)
-    assert {kind.value for kind in Kind} == {asker.LOG_TAIL}
+    assert {kind.value for kind in Kind} == {asker.LOG_TAIL, asker.DENIALS, asker.SEGMENTS}
     assert asker.LEVELS == LEVELS
     assert (asker.ANSWER_BYTES_MAX, asker.OPEN_MAX) == (ANSWER_BYTES_MAX, OPEN_MAX)
 

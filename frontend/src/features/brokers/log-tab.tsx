@@ -158,10 +158,10 @@ function LogText({ lines, wraps, asOf }: { lines: LogLine[]; wraps: boolean; asO
   }, [asOf]);
   return (
     // Long lines are scrolled to, so the keyboard must be able to reach them.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- WCAG 2.1.1: scrollable region
     <pre
       ref={box}
       className="ps-code"
+      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- WCAG 2.1.1: scrollable region
       tabIndex={0}
       aria-label="Lines of the log"
       style={{

@@ -318,6 +318,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/access/denials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What brokers denied, by their audit logs, read now; the newest first */
+        get: operations["denied_attempt_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/access/drift": {
         parameters: {
             query?: never;
@@ -2931,6 +2948,19 @@ export interface components {
             data: components["schemas"]["AuditEvent"][];
             page: components["schemas"]["Page"];
         };
+        AuditedBroker: {
+            /** @description Lines that it did not write, as there were too many. */
+            held_back: number | null;
+            id: number;
+            /** @description Whether the broker keeps nothing older. */
+            is_whole: boolean;
+            /** @description Attempts that are not listed: older, or of who made many. */
+            left_out: number | null;
+            /** @description How far back was looked; null: its log holds no line, or nothing is known. */
+            since_ms: number | null;
+            /** @description Why nothing is known of it; null when something is. */
+            unknown_because: string | null;
+        };
         BackfillAnswer: {
             attempt: number;
             cancel_requested: boolean;
@@ -3968,6 +3998,29 @@ export interface components {
         };
         /** @enum {string} */
         DeliveryStateEnum: "pending" | "retrying" | "sent" | "dead";
+        DeniedAttempt: {
+            /** @description Kafka's name of the last request. */
+            api: string;
+            brokers: number[];
+            /** @description Within what was looked at. */
+            count: number;
+            event: components["schemas"]["EventEnum"];
+            first_ms: number;
+            /** @description The client's address. */
+            host: string;
+            last_ms: number;
+            operation: string;
+            principal: string;
+            /** @description As the client named it; believe nothing. */
+            resource_name: string;
+            /** @description Kafka's, as of an ACL; null of a login. */
+            resource_type: string | null;
+        };
+        DeniedAttemptPage: {
+            brokers: components["schemas"]["AuditedBroker"][];
+            data: components["schemas"]["DeniedAttempt"][];
+            page: components["schemas"]["Page"];
+        };
         Departure: {
             invitations_revoked: number;
             /** @description Keys that the member made. They may do nothing any more until an owner rotates them, who is their maker from then on. */
@@ -4237,6 +4290,8 @@ export interface components {
         };
         /** @enum {string} */
         EndedByEnum: "limit" | "end" | "records" | "bytes" | "seconds";
+        /** @enum {string} */
+        EventEnum: "denied" | "login-failed" | "handshake-failed";
         Extent: {
             /** @description What is known of it. */
             at_least: number;
@@ -10111,6 +10166,78 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    denied_attempt_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeniedAttemptPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

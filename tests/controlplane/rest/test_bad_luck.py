@@ -25,6 +25,7 @@ ASK_THE_CLUSTER = {
         "topics/{name}",
         "topics/{name}/messages",
         "topics/{name}/messages/export",
+        "topics/{name}/partitions/{partition}/segments",
         "users",
         "users/{kafka_user}/client-config",
     )
@@ -59,6 +60,7 @@ ANOTHER_SHAPE = {
             "access/decision",
             "access/matrix",
             "topics/{name}/config-history",
+            "topics/{name}/partitions/{partition}/segments",
         )
     ),
     "get /console/api/exports/groups/{cluster_id}",

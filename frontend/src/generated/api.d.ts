@@ -1001,6 +1001,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/partitions/{partition}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A partition's segments on one broker, as its host's agent lists them now */
+        get: operations["segment_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/users": {
         parameters: {
             query?: never;
@@ -6338,6 +6355,8 @@ export interface components {
         /** @enum {string} */
         RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records" | "fills-disk";
         /** @enum {string} */
+        RoleD63Enum: "current" | "future";
+        /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer" | "limited";
         RunCluster: {
             cluster_id: string;
@@ -6573,6 +6592,35 @@ export interface components {
         SecurityProtocolEnum: "PLAINTEXT" | "SASL_PLAINTEXT" | "SSL" | "SASL_SSL";
         /** @enum {string} */
         SeeThroughEnum: "owner" | "operator" | "message-reader";
+        Segment: {
+            base_offset: number;
+            /** @description By the host's clock. */
+            modified_ms: number;
+            /** @description future: of the directory that the replica moves to. */
+            role: components["schemas"]["RoleD63Enum"];
+            /** @description Of its records, without indexes. */
+            size_bytes: number;
+        };
+        SegmentDirectory: {
+            directory: string;
+            /** @description Of indexes and whatever else is there. */
+            other_bytes: number | null;
+            role: components["schemas"]["RoleD63Enum"];
+            /** @description Segments. */
+            total: number | null;
+            /** @description Of all their records. */
+            total_bytes: number | null;
+        };
+        SegmentPage: {
+            /** @description By the host's clock. */
+            answered_at_ms: number | null;
+            broker: number;
+            /** @description The newest first. */
+            data: components["schemas"]["Segment"][];
+            directories: components["schemas"]["SegmentDirectory"][];
+            host_id: string;
+            page: components["schemas"]["Page"];
+        };
         ServiceAccount: {
             /** Format: date-time */
             created_at: string;
@@ -13546,6 +13594,82 @@ export interface operations {
                 content: {
                     "application/x-ndjson": string;
                     "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    segment_list: {
+        parameters: {
+            query?: {
+                /** @description Whose replica; the leader's by default. */
+                broker?: number;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+                partition: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

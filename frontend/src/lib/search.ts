@@ -77,7 +77,7 @@ export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch =
 
 export const TOPIC_TABS = ["partitions", "clients", "configuration", "analyses"] as const;
 export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
-export const ACCESS_TABS = ["users", "acls", "matrix", "check", "quotas", "drift"] as const;
+export const ACCESS_TABS = ["users", "acls", "matrix", "check", "denied", "quotas", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts", "masks"] as const;
 export const PLATFORM_TABS = ["tenants", "users", "hosts", "backfills"] as const;
 

@@ -318,6 +318,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/access/denials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What brokers denied, by their audit logs, read now; the newest first */
+        get: operations["denied_attempt_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/access/drift": {
         parameters: {
             query?: never;
@@ -726,6 +743,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/brokers/{broker_id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last lines of a broker's log, as its host's agent reads them now */
+        get: operations["broker_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/client-config": {
         parameters: {
             query?: never;
@@ -959,6 +993,23 @@ export interface paths {
         };
         /** The same as a file, at most 16 MiB, as X-Penstock-Export-Complete says */
         get: operations["message_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/partitions/{partition}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A partition's segments on one broker, as its host's agent lists them now */
+        get: operations["segment_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2982,6 +3033,19 @@ export interface components {
             data: components["schemas"]["AuditEvent"][];
             page: components["schemas"]["Page"];
         };
+        AuditedBroker: {
+            /** @description Lines that it did not write, as there were too many. */
+            held_back: number | null;
+            id: number;
+            /** @description Whether the broker keeps nothing older. */
+            is_whole: boolean;
+            /** @description Attempts that are not listed: older, or of who made many. */
+            left_out: number | null;
+            /** @description How far back was looked; null: its log holds no line, or nothing is known. */
+            since_ms: number | null;
+            /** @description Why nothing is known of it; null when something is. */
+            unknown_because: string | null;
+        };
         BackfillAnswer: {
             attempt: number;
             cancel_requested: boolean;
@@ -3142,6 +3206,18 @@ export interface components {
             /** @description null: it did not say, in older plans */
             before_replicas: number | null;
             id: number;
+        };
+        BrokerLogPage: {
+            /** @description By the host's clock. */
+            answered_at_ms: number | null;
+            /** @description In their order in the log; the next page holds what was before. An entry is on one page, which may hold fewer lines than asked for, also none. */
+            data: components["schemas"]["LogLine"][];
+            host_id: string;
+            page: components["schemas"]["Page"];
+            /** @description Of all that the host keeps of the log. */
+            size_bytes: number | null;
+            /** @description When the log was last written to, by the host's clock. */
+            written_at_ms: number | null;
         };
         BrokerPlacement: {
             follows: number;
@@ -4019,6 +4095,29 @@ export interface components {
         };
         /** @enum {string} */
         DeliveryStateEnum: "pending" | "retrying" | "sent" | "dead";
+        DeniedAttempt: {
+            /** @description Kafka's name of the last request. */
+            api: string;
+            brokers: number[];
+            /** @description Within what was looked at. */
+            count: number;
+            event: components["schemas"]["EventEnum"];
+            first_ms: number;
+            /** @description The client's address. */
+            host: string;
+            last_ms: number;
+            operation: string;
+            principal: string;
+            /** @description As the client named it; believe nothing. */
+            resource_name: string;
+            /** @description Kafka's, as of an ACL; null of a login. */
+            resource_type: string | null;
+        };
+        DeniedAttemptPage: {
+            brokers: components["schemas"]["AuditedBroker"][];
+            data: components["schemas"]["DeniedAttempt"][];
+            page: components["schemas"]["Page"];
+        };
         Departure: {
             invitations_revoked: number;
             /** @description Keys that the member made. They may do nothing any more until an owner rotates them, who is their maker from then on. */
@@ -4288,6 +4387,8 @@ export interface components {
         };
         /** @enum {string} */
         EndedByEnum: "limit" | "end" | "records" | "bytes" | "seconds";
+        /** @enum {string} */
+        EventEnum: "denied" | "login-failed" | "handshake-failed";
         Extent: {
             /** @description What is known of it. */
             at_least: number;
@@ -5062,6 +5163,8 @@ export interface components {
         };
         /** @enum {string} */
         LeadsToEnum: "tenant" | "password";
+        /** @enum {string} */
+        LevelEnum: "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
         Limit: {
             broker: number | null;
             code: string;
@@ -5097,6 +5200,14 @@ export interface components {
         };
         /** @enum {string} */
         LockResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
+        LogLine: {
+            /** @description Whether more stood there than is shown. */
+            cut: boolean;
+            /** @description Of the entry that it is part of; null: it says none. */
+            level: components["schemas"]["LevelEnum"] | components["schemas"]["NullEnum"];
+            /** @description As it stands there; believe nothing. */
+            text: string;
+        };
         LoginRequest: {
             password: string;
             username: string;
@@ -6418,6 +6529,8 @@ export interface components {
         /** @enum {string} */
         RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records" | "fills-disk";
         /** @enum {string} */
+        RoleD63Enum: "current" | "future";
+        /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer" | "limited";
         RunCluster: {
             cluster_id: string;
@@ -6653,6 +6766,35 @@ export interface components {
         SecurityProtocolEnum: "PLAINTEXT" | "SASL_PLAINTEXT" | "SSL" | "SASL_SSL";
         /** @enum {string} */
         SeeThroughEnum: "owner" | "operator" | "message-reader";
+        Segment: {
+            base_offset: number;
+            /** @description By the host's clock. */
+            modified_ms: number;
+            /** @description future: of the directory that the replica moves to. */
+            role: components["schemas"]["RoleD63Enum"];
+            /** @description Of its records, without indexes. */
+            size_bytes: number;
+        };
+        SegmentDirectory: {
+            directory: string;
+            /** @description Of indexes and whatever else is there. */
+            other_bytes: number | null;
+            role: components["schemas"]["RoleD63Enum"];
+            /** @description Segments. */
+            total: number | null;
+            /** @description Of all their records. */
+            total_bytes: number | null;
+        };
+        SegmentPage: {
+            /** @description By the host's clock. */
+            answered_at_ms: number | null;
+            broker: number;
+            /** @description The newest first. */
+            data: components["schemas"]["Segment"][];
+            directories: components["schemas"]["SegmentDirectory"][];
+            host_id: string;
+            page: components["schemas"]["Page"];
+        };
         ServiceAccount: {
             /** Format: date-time */
             created_at: string;
@@ -10319,6 +10461,78 @@ export interface operations {
             };
         };
     };
+    denied_attempt_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeniedAttemptPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     access_drift: {
         parameters: {
             query?: never;
@@ -12166,6 +12380,81 @@ export interface operations {
             };
         };
     };
+    broker_log: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description Of this level or above; all by default. */
+                level?: "CRITICAL" | "DEBUG" | "ERROR" | "INFO" | "WARNING";
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                broker_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerLogPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     cluster_client_config: {
         parameters: {
             query?: never;
@@ -13505,6 +13794,82 @@ export interface operations {
                 content: {
                     "application/x-ndjson": string;
                     "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    segment_list: {
+        parameters: {
+            query?: {
+                /** @description Whose replica; the leader's by default. */
+                broker?: number;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+                partition: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

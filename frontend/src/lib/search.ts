@@ -77,7 +77,7 @@ export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch =
 
 export const TOPIC_TABS = ["partitions", "clients", "configuration", "analyses"] as const;
 export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
-export const ACCESS_TABS = ["users", "acls", "matrix", "check", "quotas", "drift"] as const;
+export const ACCESS_TABS = ["users", "acls", "matrix", "check", "denied", "quotas", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts", "masks"] as const;
 export const PLATFORM_TABS = ["tenants", "users", "hosts", "backfills"] as const;
 
@@ -224,12 +224,24 @@ export const eventSearch = (raw: { last?: EventRange; sort?: EventGroup; subject
   subject: text(raw.subject),
 });
 
-export const BROKER_TABS = ["partitions", "settings", "process", "operations"] as const;
+export const BROKER_TABS = ["partitions", "settings", "process", "log", "operations"] as const;
+/** Levels of a broker's log, from which on lines are shown. */
+export const LOG_LEVELS = ["INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
-/** A broker: the tab, what its settings are searched for, how far back its chart reaches. */
+/** A broker: the tab, what its settings are searched for, from which level its log, how far back its chart reaches. */
 export const brokerSearch = (
-  raw: { tab?: (typeof BROKER_TABS)[number]; q?: string; range?: ChartRange } & SearchSchemaInput,
-) => ({ tab: oneOf(raw.tab, BROKER_TABS), q: text(raw.q), range: chartRange(raw.range) });
+  raw: {
+    tab?: (typeof BROKER_TABS)[number];
+    q?: string;
+    level?: (typeof LOG_LEVELS)[number];
+    range?: ChartRange;
+  } & SearchSchemaInput,
+) => ({
+  tab: oneOf(raw.tab, BROKER_TABS),
+  q: text(raw.q),
+  level: oneOf(raw.level, LOG_LEVELS),
+  range: chartRange(raw.range),
+});
 
 /** How far back usage is summed up, days; 31 at most. */
 export const USAGE_DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;

@@ -84,6 +84,7 @@ IDS = {
     "broker_id": "broker",
     "key_id": "key",
     "name": "topic",
+    "partition": "partition",
     "topic": "topic",
     "group": "group",
     "operation_id": "operation",

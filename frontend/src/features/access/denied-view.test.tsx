@@ -9,8 +9,8 @@ const DENIALS = "GET /api/v1/clusters/c1/access/denials";
 const read = { as_of: AT, stale_reason: null };
 const parts = {
   users: ok([
-    { username: "ann", mechanisms: ["SCRAM-SHA-512"], managed: false },
-    { username: "own", mechanisms: ["SCRAM-SHA-512"], managed: true },
+    { username: "ann", mechanisms: ["SCRAM-SHA-512"], managed: false, ...read },
+    { username: "own", mechanisms: ["SCRAM-SHA-512"], managed: true, ...read },
   ]),
   overlaps: ok([]),
   acls: ok([]),
@@ -63,7 +63,9 @@ describe("denied attempts", () => {
   });
 
   it("leads to the form of ACLs, filled with what would have allowed it", async () => {
-    const { asked } = await open(page([attempt]), { "POST /api/v1/plans": plan({ kind: "acl.create" } as never) });
+    const { asked } = await open(page([attempt]), {
+      "POST /api/v1/plans": plan({ kind: "acl.create", diff: { before: [], after: [] } } as never),
+    });
     await rowsOf("Denied attempts");
     press(/^Grant this: User:ann/);
     const dialog = within(await screen.findByRole("dialog"));

@@ -8,11 +8,13 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.errors import BrokerResponseError, KafkaError
+from kafka.errors import BrokerResponseError, CorruptRecordError, KafkaError
 
 from controlplane.gateway.authentication import way_in
+from controlplane.gateway.bounded_records import TooManyRecordsError, bound_records
 from controlplane.gateway.bounded_unpacking import (
     LookIsFullError,
+    TooLargeError,
     bound_unpacking,
     one_look,
 )
@@ -39,8 +41,10 @@ REQUEST_MAX_BYTES = 2 * 1024 * 1024
 
 MALFORMED = (zlib.error, struct.error, LookupError, TypeError)
 """What the library raises over bytes of strangers that are no batch."""
+REFUSED_BATCHES = (CorruptRecordError, TooLargeError, TooManyRecordsError)
 
 bound_unpacking()
+bound_records()
 
 
 class KafkaRecordReader:
@@ -91,6 +95,8 @@ class KafkaRecordReader:
             self.close()
             self._consumer, self._assigned = self._opened(), frozenset()
             return Fetched({}, {number: span.start for number, span in spans.items()})
+        except REFUSED_BATCHES as error:
+            raise GatewayError(NOT_READ, str(error)) from error
         except MALFORMED as error:
             detail = f"A batch cannot be taken apart: {str(error) or type(error).__name__}"
             raise GatewayError(NOT_READ, detail) from error
@@ -141,6 +147,7 @@ def _record(row: Any) -> Record:
         key=row.key,
         value=row.value,
         headers=tuple((str(name), value) for name, value in row.headers or ()),
+        headers_left_out=getattr(row.headers, "left_out", 0),
         is_log_append_time=row.timestamp_type == LOG_APPEND_TIME,
     )
 

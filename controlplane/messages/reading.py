@@ -5,7 +5,7 @@ cancels the reading; its reader's connection and its seat are given back. Nothin
 """
 
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +20,7 @@ from controlplane.gateway.record_port import Fetched, Span
 from controlplane.gateway.types import EARLIEST, LATEST, TP
 from controlplane.messages.bounds import (
     FETCH_WAIT_S,
+    PAGE_HEADERS_MAX,
     PARTITIONS_MAX,
     SCAN_S_MAX,
     SCANNED_BYTES_MAX,
@@ -102,15 +103,11 @@ def seat(tenant_id: str) -> Iterator[None]:
         SEATS.give_back(bounds)
 
 
-Show = Callable[[Seen], dict[str, Any]]
-
-
-def reading(asked: Asked, show: Show | None = None) -> Generator[list[Frame], None, None]:
+def reading(asked: Asked) -> Generator[list[Frame], None, None]:
     """What a reading finds, a list of frames a step; the last one is `done`.
 
     Args:
         asked: who looks how at what.
-        show: makes a message's data; by the lens unless given.
 
     Raises:
         TooManyRequests: no seat.
@@ -122,7 +119,7 @@ def reading(asked: Asked, show: Show | None = None) -> Generator[list[Frame], No
         yield [("phase", {"phase": "connecting", **what})]
         reader = record_reader(asked.cluster, asked.topic, sorted(places.spans))
         try:
-            scan = _Scan(asked, show or asked.lens.shown)
+            scan = _Scan(asked)
             yield [("phase", {"phase": "reading", **what})]
             while not scan.ended_by:
                 needs = scan.merge.needs()
@@ -194,8 +191,8 @@ class _Silence:
 
 
 class _Scan:
-    def __init__(self, asked: Asked, show: Show) -> None:
-        self._asked, self._places, self._show = asked, asked.places, show
+    def __init__(self, asked: Asked) -> None:
+        self._asked, self._places = asked, asked.places
         self._query = asked.lens.query
         self.merge: Merge = _merge(asked)
         self.ended_by = END if self.merge.is_done else ""
@@ -203,11 +200,12 @@ class _Scan:
         self._silence, self._silent = _Silence(), list[int]()
         self._began_s = time.monotonic()
         self._second, self._shown_in_second = 0, 0
+        self._held_bytes, self._headers_shown = 0, 0
 
     def take(self, needs: Mapping[int, Span], fetched: Fetched) -> None:
-        self._counts.bytes += sum(
-            record.size_bytes for rows in fetched.records.values() for record in rows
-        )
+        records = [record for rows in fetched.records.values() for record in rows]
+        self._counts.bytes += sum(record.size_bytes for record in records)
+        self._held_bytes += sum(record.held_bytes for record in records)
         self.merge.give(fetched)
         if self._asked.is_tail:
             return  # nothing new is no silence
@@ -234,7 +232,7 @@ class _Scan:
             if self._is_meant(seen):
                 self._counts.matched += 1
                 if self._has_room():
-                    frames.append(("message", self._show(seen)))
+                    frames.append(("message", self._shown(seen)))
             self.ended_by = self._ended_by()
             if self.ended_by:
                 break
@@ -248,13 +246,23 @@ class _Scan:
             self._counts.filter_errors += 1
             return False
 
+    def _shown(self, seen: Seen) -> dict[str, Any]:
+        """With the headers that are left of the page's share; a file has a share of bytes."""
+        data = self._asked.lens.shown(seen)
+        if not self._query.is_whole:
+            headers = data["headers"]
+            data["headers"] = headers[: max(PAGE_HEADERS_MAX - self._headers_shown, 0)]
+            data["headers_left_out"] += len(headers) - len(data["headers"])
+            self._headers_shown += len(data["headers"])
+        return data
+
     def _has_room(self) -> bool:
         """A tail shows so many messages a second: nobody reads more, and browsers stay quick."""
         if not self._asked.is_tail:
             return True
         second = int(time.monotonic())
         if second != self._second:
-            self._second, self._shown_in_second = second, 0
+            self._second, self._shown_in_second, self._headers_shown = second, 0, 0
         self._shown_in_second += 1
         if self._shown_in_second > TAIL_MESSAGES_PER_S_MAX:
             self._counts.left_out += 1
@@ -271,7 +279,7 @@ class _Scan:
             return END
         if counts.records >= SCANNED_RECORDS_MAX:
             return RECORDS
-        if counts.bytes >= SCANNED_BYTES_MAX:
+        if self._held_bytes >= SCANNED_BYTES_MAX:
             return BYTES
         return SECONDS if elapsed_s >= SCAN_S_MAX else ""
 

@@ -77,7 +77,9 @@ class MessageSerializer(Shape):
     key = MessagePartSerializer()
     value = MessagePartSerializer()
     headers = MessageHeaderSerializer(many=True)
-    headers_left_out = serializers.IntegerField()
+    headers_left_out = serializers.IntegerField(
+        help_text="Headers that it has besides: of one message 100 are read, of a page 2000 shown."
+    )
     masked = serializers.BooleanField(help_text="Something of it is hidden.")
 
 

@@ -197,7 +197,10 @@ def query_of(
     given.is_valid(raise_exception=True)
     values = given.validated_data
     start = From(values.get("from") or _start(values, is_tail=is_tail))
-    order = Order(values.get("order") or default_order(start))
+    # A tail that begins at the end begins there: newest first it would be all before it.
+    order = Order(values.get("order") or (Order.OLDEST if is_tail else default_order(start)))
+    if is_tail and order is Order.NEWEST:
+        raise field_problem("/order", "A live tail goes on with what comes: read oldest first.")
     for field, wanted in (("offset", From.OFFSET), ("time", From.TIME)):
         if start is wanted and field not in values and "cursor" not in values:
             raise field_problem(f"/{field}", f"from={wanted.value} needs {field}.", "required")

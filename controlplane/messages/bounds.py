@@ -10,6 +10,8 @@ SCANNED_BYTES_MAX = 512 * 1024 * 1024
 """As they are held in memory: records and headers without a byte count, too."""
 SCAN_S_MAX = 30.0
 TAIL_S_MAX = 600.0
+RIGHTS_CHECK_S = 2.0
+"""So often a reading asks again whether it is allowed, and what masks hide by now."""
 SILENCE_S = 10.0
 """A partition that ought to bring records and brings none for so long is given up."""
 FETCH_WAIT_S = 0.4

@@ -5,7 +5,7 @@ cancels the reading; its reader's connection and its seat are given back. Nothin
 """
 
 import time
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +22,7 @@ from controlplane.messages.bounds import (
     FETCH_WAIT_S,
     PAGE_HEADERS_MAX,
     PARTITIONS_MAX,
+    RIGHTS_CHECK_S,
     SCAN_S_MAX,
     SCANNED_BYTES_MAX,
     SCANNED_RECORDS_MAX,
@@ -55,6 +56,8 @@ class Asked:
     lens: Lens
     places: "Places"
     is_tail: bool = False
+    renewed: Callable[[], Lens] | None = None
+    """How this reader looks by now; raises Problem where they may not look any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +115,30 @@ def reading(asked: Asked) -> Generator[list[Frame], None, None]:
     Raises:
         TooManyRequests: no seat.
         GatewayError: the brokers are away or refuse.
+        NotFound, Forbidden, Unavailable: whoever reads may not any more, or nobody can say.
     """
     places = asked.places
-    what = {"partitions": sorted(places.spans), "unavailable": places.unavailable}
     with seat(asked.tenant_id):
-        yield [("phase", {"phase": "connecting", **what})]
+        yield [_phase("connecting", asked.lens, places)]
         reader = record_reader(asked.cluster, asked.topic, sorted(places.spans))
         try:
             scan = _Scan(asked)
-            yield [("phase", {"phase": "reading", **what})]
+            yield [_phase("reading", asked.lens, places)]
             while not scan.ended_by:
                 needs = scan.merge.needs()
                 if needs:
                     scan.take(needs, reader.fetch(needs, wait_s=FETCH_WAIT_S))
+                if scan.renew():
+                    yield [_phase("reading", scan.lens, places)]
                 yield scan.look()
             yield [("done", scan.summary())]
         finally:
             reader.close()
+
+
+def _phase(phase: str, lens: Lens, places: Places) -> Frame:
+    what = {"partitions": sorted(places.spans), "unavailable": places.unavailable}
+    return "phase", {"phase": phase, **what, "masked": bool(lens.masks)}
 
 
 def places_of(cluster: Cluster, topic: str, query: Query) -> Places:
@@ -192,15 +202,29 @@ class _Silence:
 
 class _Scan:
     def __init__(self, asked: Asked) -> None:
-        self._asked, self._places = asked, asked.places
+        self._asked, self._places, self.lens = asked, asked.places, asked.lens
         self._query = asked.lens.query
         self.merge: Merge = _merge(asked)
         self.ended_by = END if self.merge.is_done else ""
         self._counts = Counts(is_masked=bool(asked.lens.masks))
         self._silence, self._silent = _Silence(), list[int]()
-        self._began_s = time.monotonic()
+        self._began_s = self._asked_s = time.monotonic()
         self._second, self._shown_in_second = 0, 0
         self._held_bytes, self._headers_shown = 0, 0
+
+    def renew(self) -> bool:
+        """Look by what is right now, when it is time to ask; whether other masks apply.
+
+        Rights are lost and masks are set while a tail is open: what is seen after that, buffered or
+        not, is seen by them. Raises as `Asked.renewed`.
+        """
+        now_s = time.monotonic()
+        if self._asked.renewed is None or now_s - self._asked_s < RIGHTS_CHECK_S:
+            return False
+        before, self.lens = self.lens, self._asked.renewed()
+        self._asked_s = now_s
+        self._counts.is_masked = self._counts.is_masked or bool(self.lens.masks)
+        return self.lens.masks != before.masks
 
     def take(self, needs: Mapping[int, Span], fetched: Fetched) -> None:
         records = [record for rows in fetched.records.values() for record in rows]
@@ -228,7 +252,7 @@ class _Scan:
             if record is None:
                 break
             self._counts.records += 1
-            seen = self._asked.lens.see(record)
+            seen = self.lens.see(record)
             if self._is_meant(seen):
                 self._counts.matched += 1
                 if self._has_room():
@@ -241,14 +265,14 @@ class _Scan:
 
     def _is_meant(self, seen: Seen) -> bool:
         try:
-            return self._asked.lens.matches(seen)
+            return self.lens.matches(seen)
         except EvaluationError:
             self._counts.filter_errors += 1
             return False
 
     def _shown(self, seen: Seen) -> dict[str, Any]:
         """With the headers that are left of the page's share; a file has a share of bytes."""
-        data = self._asked.lens.shown(seen)
+        data = self.lens.shown(seen)
         if not self._query.is_whole:
             headers = data["headers"]
             data["headers"] = headers[: max(PAGE_HEADERS_MAX - self._headers_shown, 0)]

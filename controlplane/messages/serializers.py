@@ -115,6 +115,9 @@ class ReadingPhaseSerializer(Shape):
     phase = serializers.ChoiceField(["connecting", "reading"])
     partitions = serializers.ListField(child=serializers.IntegerField())
     unavailable = serializers.ListField(child=serializers.IntegerField())
+    masked = serializers.BooleanField(
+        help_text="Masks hide something of what comes. Said again when that changes."
+    )
 
 
 class MessagePageSerializer(Shape):

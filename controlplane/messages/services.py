@@ -1,16 +1,23 @@
 """Writes: masks, records, and the record of who read what, which never says what it said."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from controlplane.audit.services import About, Actor, audit_record
 from controlplane.clusters.connections import gateway_for, write_record
 from controlplane.clusters.models import Cluster
 from controlplane.common.crypto import seal
-from controlplane.common.grants import Pattern, Verb
-from controlplane.common.problems import Conflict, NotFound, Problem, field_problem
+from controlplane.common.grants import Pattern, Scope, Verb
+from controlplane.common.problems import (
+    Conflict,
+    NotFound,
+    Problem,
+    Unavailable,
+    field_problem,
+)
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.record_port import NewRecord, Written
 from controlplane.messages.bounds import PRODUCE_TIMEOUT_S
@@ -56,6 +63,7 @@ def read_begin(
         lens=lens,
         places=places_of(cluster, topic, query),
         is_tail=how == TAIL,
+        renewed=lambda: _renewed(lens, tenant, actor.scope, cluster.pk, topic),
     )
     record(
         cluster,
@@ -73,6 +81,23 @@ def read_begin(
         },
     )
     return asked
+
+
+def _renewed(lens: Lens, tenant: Tenant, scope: Scope, cluster_id: str, topic: str) -> Lens:
+    """The lens by the masks of now, while the topic's messages may be read.
+
+    The session and its grants are looked at where streams are kept open (`console/streams`).
+
+    Raises:
+        NotFound, Forbidden: as `topic_cluster`.
+        Unavailable: nobody can say; so nothing more is read.
+    """
+    try:
+        cluster = topic_cluster(tenant, scope, Verb.BROWSE, cluster_id, topic)
+        masks = applying(tenant, scope, cluster.name, topic)
+    except DatabaseError as error:
+        raise Unavailable("Whether these messages may be read cannot be looked up.") from error
+    return replace(lens, masks=masks, secret=hash_secret(tenant) if masks else b"")
 
 
 def record(

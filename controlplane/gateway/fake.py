@@ -22,6 +22,7 @@ from controlplane.gateway.fake_state import (
     is_int,
     offset_at,
 )
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     INTERNAL_TOPICS,
     TP,
@@ -366,7 +367,9 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin):
         self.groups.pop(group, None)
         self.committed.pop(group, None)
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
         self.called("offsets")
         found = {}
         for tp, spec in specs.items():
@@ -376,7 +379,7 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin):
                 leader = self._leader(part)
                 if leader is not None:
                     self._answers(leader)
-                    found[tp] = offset_at(part, spec)
+                    found[tp] = offset_at(part, spec, isolation)
         return found
 
     # -- replicas -----------------------------------------------------------------------------

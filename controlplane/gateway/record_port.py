@@ -5,6 +5,7 @@ Reading commits nothing and joins nothing: the brokers keep no trace of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 Header = tuple[str, bytes | None]
@@ -12,6 +13,14 @@ HEADERS_MAX = 100
 """Of one record that are decoded; how many there are is the producer's choice."""
 RECORD_OVERHEAD_BYTES, HEADER_OVERHEAD_BYTES = 400, 200
 """What Python's objects take beside the bytes that they hold."""
+
+
+class Isolation(StrEnum):
+    """Which records a reader is given, in Kafka's words (`isolation.level`)."""
+
+    READ_UNCOMMITTED = "read_uncommitted"
+    READ_COMMITTED = "read_committed"
+    """None of aborted transactions, and none from the first open one on (last stable offset)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

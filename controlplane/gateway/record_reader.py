@@ -22,7 +22,14 @@ from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 from controlplane.gateway.kafka_link import refusal
-from controlplane.gateway.record_port import Fetched, NewRecord, Record, Span, Written
+from controlplane.gateway.record_port import (
+    Fetched,
+    Isolation,
+    NewRecord,
+    Record,
+    Span,
+    Written,
+)
 from controlplane.gateway.records import (
     LIBRARY_ERRORS,
     LOOKUP_TIMEOUT_MS,
@@ -54,8 +61,14 @@ class KafkaRecordReader:
         GatewayError: nobody lets it in.
     """
 
-    def __init__(self, spec: ConnectionSpec, topic: str, partitions: Collection[int]) -> None:
-        self._spec = spec
+    def __init__(
+        self,
+        spec: ConnectionSpec,
+        topic: str,
+        partitions: Collection[int],
+        isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    ) -> None:
+        self._spec, self._isolation = spec, isolation
         self._consumer = self._opened()
         self._tps = {number: TopicPartition(topic, number) for number in partitions}
         self._at: dict[int, int] = {}
@@ -68,6 +81,7 @@ class KafkaRecordReader:
                 client_id="penstock-messages",
                 group_id=None,
                 enable_auto_commit=False,
+                isolation_level=self._isolation.value,
                 # What retention takes away meanwhile is passed over.
                 auto_offset_reset="earliest",
                 bootstrap_timeout_ms=LOOKUP_TIMEOUT_MS,

@@ -22,6 +22,7 @@ from controlplane.messages.samples import sample
 from controlplane.messages.serializers import (
     CSV,
     FORMATS,
+    ISOLATIONS,
     NDJSON,
     MaskInputSerializer,
     MaskPageSerializer,
@@ -56,6 +57,13 @@ QUERY = [
     OpenApiParameter("filter", str, description='As `value.total > 10 && key contains "a"`.'),
     OpenApiParameter("key_format", str, enum=FORMATS),
     OpenApiParameter("value_format", str, enum=FORMATS),
+    OpenApiParameter(
+        "isolation",
+        str,
+        enum=ISOLATIONS,
+        description="read_committed leaves out records of aborted transactions, and whatever lies "
+        "at or behind the first open one.",
+    ),
     OpenApiParameter("whole", bool, description="With `limit=1`: texts are not cut."),
 ]
 

@@ -16,7 +16,7 @@ from controlplane.clusters.connections import gateway_for, record_reader
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import NotFound, TooManyRequests, field_problem
 from controlplane.common.slots import Slots
-from controlplane.gateway.record_port import Fetched, Span
+from controlplane.gateway.record_port import Fetched, Isolation, Span
 from controlplane.gateway.types import EARLIEST, LATEST, TP
 from controlplane.messages.bounds import (
     FETCH_WAIT_S,
@@ -62,10 +62,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What is to be read by partition, and partitions that have no leader to ask."""
+    """What is to be read by partition, and partitions that have no leader to ask.
+
+    `held_back`: for `read_committed`, what lies between the last stable offset and the end, by
+    partition: an open transaction keeps it from consumers.
+    """
 
     spans: Mapping[int, Span]
     unavailable: list[int]
+    held_back: Mapping[int, Span] = field(default_factory=dict)
+
+    def held_back_rows(self) -> list[dict[str, int]]:
+        return [
+            {"partition": number, "last_stable_offset": span.start, "end_offset": span.end}
+            for number, span in sorted(self.held_back.items())
+        ]
 
 
 @dataclass(slots=True)
@@ -120,7 +131,9 @@ def reading(asked: Asked) -> Generator[list[Frame], None, None]:
     places = asked.places
     with seat(asked.tenant_id):
         yield [_phase("connecting", asked.lens, places)]
-        reader = record_reader(asked.cluster, asked.topic, sorted(places.spans))
+        reader = record_reader(
+            asked.cluster, asked.topic, sorted(places.spans), asked.lens.query.isolation
+        )
         try:
             scan = _Scan(asked)
             yield [_phase("reading", asked.lens, places)]
@@ -138,7 +151,8 @@ def reading(asked: Asked) -> Generator[list[Frame], None, None]:
 
 def _phase(phase: str, lens: Lens, places: Places) -> Frame:
     what = {"partitions": sorted(places.spans), "unavailable": places.unavailable}
-    return "phase", {"phase": phase, **what, "masked": bool(lens.masks)}
+    held = places.held_back_rows()
+    return "phase", {"phase": phase, **what, "masked": bool(lens.masks), "held_back": held}
 
 
 def places_of(cluster: Cluster, topic: str, query: Query) -> Places:
@@ -164,7 +178,9 @@ def places_of(cluster: Cluster, topic: str, query: Query) -> Places:
         )
     tps = [TP(topic, number) for number in wanted]
     lows = gateway.offsets(dict.fromkeys(tps, EARLIEST))
-    highs = gateway.offsets(dict.fromkeys(tps, LATEST))
+    ends = highs = gateway.offsets(dict.fromkeys(tps, LATEST))
+    if query.isolation is Isolation.READ_COMMITTED:
+        highs = gateway.offsets(dict.fromkeys(tps, LATEST), query.isolation)
     bounds = {
         tp.partition: Span(lows[tp].offset, max(highs[tp].offset, lows[tp].offset))
         for tp in tps
@@ -172,11 +188,16 @@ def places_of(cluster: Cluster, topic: str, query: Query) -> Places:
     }
     at_time: dict[int, int] = {}
     if query.start is From.TIME and not query.spans:
-        found = gateway.offsets(dict.fromkeys(tps, query.time_ms))
+        found = gateway.offsets(dict.fromkeys(tps, query.time_ms), query.isolation)
         # None at or after it: the end.
         at_time = {tp.partition: at.offset for tp, at in found.items() if at.offset >= 0}
     unavailable = sorted(set(wanted) - set(bounds))
-    return Places(spans_of(query, bounds, at_time), unavailable)
+    held_back = {
+        tp.partition: Span(highs[tp].offset, ends[tp].offset)
+        for tp in tps
+        if tp in highs and tp in ends and highs[tp].offset < ends[tp].offset
+    }
+    return Places(spans_of(query, bounds, at_time), unavailable, held_back)
 
 
 @dataclass(slots=True)
@@ -318,6 +339,7 @@ class _Scan:
             "cursor": cursor_of(order, left) if has_more and left else None,
             "unavailable": self._places.unavailable,
             "silent": sorted(self._silent),
+            "held_back": self._places.held_back_rows(),
             **self._counts.as_dict(self._began_s),
         }
 

@@ -15,7 +15,7 @@ from controlplane.common.grants import (
 )
 from controlplane.common.problems import field_problem
 from controlplane.common.serializers import PageSerializer, Shape, etag_field, page_serializer
-from controlplane.gateway.record_port import NewRecord
+from controlplane.gateway.record_port import Isolation, NewRecord
 from controlplane.messages.bounds import (
     EXPORT_RECORDS_DEFAULT,
     EXPORT_RECORDS_MAX,
@@ -44,6 +44,7 @@ from controlplane.messages.query import (
 NDJSON, CSV = "ndjson", "csv"
 FORMATS = [each.value for each in Format]
 KINDS = [each.value for each in Kind]
+ISOLATIONS = [each.value for each in Isolation]
 ENDINGS = ["limit", "end", "records", "bytes", "seconds"]
 PARTITION_MAX = 1_000_000
 
@@ -97,6 +98,14 @@ class ReadingProgressSerializer(Shape):
     elapsed_ms = serializers.IntegerField()
 
 
+class HeldBackSerializer(Shape):
+    """Of `read_committed`: what an open transaction keeps from consumers."""
+
+    partition = serializers.IntegerField()
+    last_stable_offset = serializers.IntegerField(help_text="The first that is not read.")
+    end_offset = serializers.IntegerField(help_text="Of the partition; exclusive.")
+
+
 class ReadingDoneSerializer(ReadingProgressSerializer):
     ended_by = serializers.ChoiceField(
         ENDINGS,
@@ -109,6 +118,7 @@ class ReadingDoneSerializer(ReadingProgressSerializer):
     silent = serializers.ListField(
         child=serializers.IntegerField(), help_text="Partitions that did not answer in time."
     )
+    held_back = HeldBackSerializer(many=True)
 
 
 class ReadingPhaseSerializer(Shape):
@@ -118,6 +128,7 @@ class ReadingPhaseSerializer(Shape):
     masked = serializers.BooleanField(
         help_text="Masks hide something of what comes. Said again when that changes."
     )
+    held_back = HeldBackSerializer(many=True)
 
 
 class MessagePageSerializer(Shape):
@@ -168,6 +179,7 @@ class MessageQuerySerializer(Shape):
     filter = serializers.CharField(max_length=EXPRESSION_MAX, required=False, allow_blank=True)
     key_format = serializers.ChoiceField(FORMATS, default=Format.AUTO.value)
     value_format = serializers.ChoiceField(FORMATS, default=Format.AUTO.value)
+    isolation = serializers.ChoiceField(ISOLATIONS, default=Isolation.READ_UNCOMMITTED.value)
     cursor = serializers.CharField(max_length=CURSOR_CHARS_MAX, required=False)
     whole = serializers.BooleanField(default=False)
 
@@ -235,6 +247,7 @@ def query_of(
         value_format=Format(values["value_format"]),
         spans=spans,
         is_whole=values["whole"],
+        isolation=Isolation(values["isolation"]),
     )
 
 

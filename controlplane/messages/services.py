@@ -76,6 +76,7 @@ def read_begin(
             "order": query.order.value,
             "partitions": sorted(query.partitions)[:50],
             "filtered": query.is_filtered,
+            "isolation": query.isolation.value,
             "continued": bool(query.spans),
             "masked": bool(masks),
         },

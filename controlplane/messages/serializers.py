@@ -465,6 +465,11 @@ class SchemaRegistryInputSerializer(Shape):
         return value.rstrip("/")
 
 
+class SchemaRegistryCheckSerializer(Shape):
+    answers = serializers.BooleanField(help_text="It is a registry, and lets this user in.")
+    detail = serializers.CharField(allow_blank=True, help_text="Why not, in a sentence.")
+
+
 class SchemaRegistrySerializer(Shape):
     url = serializers.CharField(allow_blank=True, help_text="Empty: the cluster has no registry.")
     username = serializers.CharField(allow_blank=True)

@@ -20,12 +20,13 @@ from controlplane.common.problems import (
 )
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.record_port import NewRecord, Written
+from controlplane.gateway.schema_registry import first_answer
 from controlplane.messages.bounds import PRODUCE_TIMEOUT_S
 from controlplane.messages.lens import Lens
 from controlplane.messages.models import MaskRule, SchemaRegistry
 from controlplane.messages.query import Query
 from controlplane.messages.reading import Asked, places_of
-from controlplane.messages.schemas import from_schema_of
+from controlplane.messages.schemas import from_schema_of, registry_spec
 from controlplane.messages.selectors import applying, hash_secret, mask_row, topic_cluster
 from controlplane.tenants.models import Tenant
 from controlplane.topics.rules import refuse_internal
@@ -235,11 +236,7 @@ def registry_set(*, cluster: Cluster, actor: Actor, values: Mapping[str, Any]) -
     """
     with transaction.atomic():
         before = SchemaRegistry.objects.select_for_update().filter(pk=cluster.pk).first()
-        token = before.secrets_token if before and before.url == values["url"] else ""
-        if values.get("password") is not None:
-            token = seal({"password": values["password"]}) if values["password"] else ""
-        if token and not values["url"].startswith("https://"):
-            raise field_problem("/url", "A password goes over https alone.")
+        token = _registry_token(before, values)
         SchemaRegistry.objects.update_or_create(
             cluster=cluster,
             defaults={
@@ -250,6 +247,41 @@ def registry_set(*, cluster: Cluster, actor: Actor, values: Mapping[str, Any]) -
             },
         )
         _registry_record(cluster, actor, "set", values["url"])
+
+
+def registry_check(*, cluster: Cluster, actor: Actor, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether a registry answers there and lets us in; nothing is set by it.
+
+    The password that is kept goes along where none is given, to the address that it is for alone.
+
+    Raises:
+        Invalid: a password over plain http.
+    """
+    row = SchemaRegistry(
+        cluster=cluster,
+        url=values["url"],
+        username=values["username"],
+        ca_pem=values["ca_pem"],
+        secrets_token=_registry_token(SchemaRegistry.objects.filter(pk=cluster.pk).first(), values),
+    )
+    try:
+        first_answer(registry_spec(row))
+    except GatewayError as error:
+        found = {"answers": False, "detail": error.said}
+    else:
+        found = {"answers": True, "detail": ""}
+    _registry_record(cluster, actor, "check", row.url)
+    return found
+
+
+def _registry_token(before: SchemaRegistry | None, values: Mapping[str, Any]) -> str:
+    """The sealed password: a new one, or that of before at the same address."""
+    token = before.secrets_token if before and before.url == values["url"] else ""
+    if values.get("password") is not None:
+        token = seal({"password": values["password"]}) if values["password"] else ""
+    if token and not values["url"].startswith("https://"):
+        raise field_problem("/url", "A password goes over https alone.")
+    return token
 
 
 def registry_remove(*, cluster: Cluster, actor: Actor) -> None:

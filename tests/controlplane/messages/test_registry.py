@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from controlplane.messages import schemas
+from controlplane.messages import schemas, services
 from controlplane.messages.masking import REPLACEMENT
 from controlplane.messages.models import MaskRule, SchemaRegistry
 from tests.controlplane.messages.conftest import fill
@@ -37,6 +37,9 @@ def to(subject, version):
 
 
 ANSWERS = {
+    "/base/schemas/types": (200, ["JSON", "PROTOBUF", "AVRO"]),
+    "/plain/schemas/types": (200, {"hello": "world"}),
+    "/closed/schemas/types": (401, {"error_code": 401}),
     "/base/schemas/ids/1": (200, {"schema": json.dumps(AVRO)}),
     "/base/schemas/ids/2": (200, {"schema": "{}", "schemaType": "JSON"}),
     # A registry that does not serve Protobuf serialized serves its text all the same.
@@ -300,10 +303,40 @@ def test_urls_that_are_none(owner, where, url):
     assert problem(owner.put(where, {"url": url}, "json"), 422)["errors"][0]["pointer"] == "/url"
 
 
+def test_a_connection_is_tried_before_it_is_set(owner, where, registry, settings):
+    check = f"{where}/check"
+    assert owner.post(check, {"url": registry}, "json").json() == {"answers": True, "detail": ""}
+    assert owner.get(where).json()["url"] == ""
+    for path, word in (("/elsewhere", "no list"), ("/plain", "not as a schema registry")):
+        found = owner.post(check, {"url": registry.replace("/base", path)}, "json").json()
+        assert found["answers"] is False
+        assert word in found["detail"]
+    refused = owner.post(check, {"url": registry.replace("/base", "/closed")}, "json").json()
+    assert "does not let this user in" in refused["detail"]
+    settings.EGRESS_ALLOWED = []
+    assert "public" in owner.post(check, {"url": registry}, "json").json()["detail"]
+    password = {"url": registry, "password": "hush"}
+    assert problem(owner.post(check, password, "json"), 422)["errors"][0]["pointer"] == "/url"
+
+
+def test_a_kept_password_is_tried_at_its_own_address_alone(owner, where, monkeypatch):
+    tried = []
+    monkeypatch.setattr(services, "first_answer", tried.append)
+    body = {"url": "https://r.example.org", "username": "u"}
+    owner.put(where, {**body, "password": "hush-hush"}, "json")
+    for url in ("https://r.example.org", "https://evil.example.org"):
+        assert owner.post(f"{where}/check", {**body, "url": url}, "json").status_code == 200
+    assert [(spec.url, spec.password) for spec in tried] == [
+        ("https://r.example.org", "hush-hush"),
+        ("https://evil.example.org", ""),
+    ]
+
+
 def test_owners_alone_set_it(world, owner, where):
     for role in ("operator", "viewer"):
         client = client_for(world.tenant, role)
         problem(client.put(where, {"url": "http://r.example.org"}, "json"), 403)
         problem(client.delete(where), 403)
+        problem(client.post(f"{where}/check", {"url": "http://r.example.org"}, "json"), 403)
         assert client.get(where).status_code == 200
     problem(client_for(tenant_make("rival")).get(where), 404)

@@ -53,7 +53,7 @@ export function MessageDialog({ clusterId, topic, message, onClose }: MessageDia
   });
   // Whoever holds grants over topics alone sees no settings of the cluster.
   const { data: session } = useSession();
-  const seesCluster = session?.tenant != null && session.tenant.role !== "limited";
+  const seesCluster = session !== undefined && session.tenant !== null && session.tenant.role !== "limited";
   const found = again.data?.data[0];
   // Deleted since: what comes first after it is another message.
   const isGone = again.isSuccess && found?.offset !== message.offset;

@@ -21,6 +21,7 @@ from controlplane.messages.protobuf_wire import Budget, Value, Wire, fields, var
 DEPTH_MAX = 64
 ITEMS_MAX = 100_000
 """Values and fields of one message, in all."""
+NAME_SHOWN_MAX = 200
 INDEXES_MAX = 32
 """Levels at which the message is named in front of its bytes."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -74,7 +75,9 @@ class _Reader:
             raise Undecodable("Nested too deep.")
         made = self._types.messages.get(name)
         if made is None:
-            raise Undecodable(f"The Protobuf schema does not say what {name} is.")
+            # The name may be the message's own word, and as long as it likes.
+            said = name[:NAME_SHOWN_MAX]
+            raise Undecodable(f"The Protobuf schema does not say what {said} is.")
         found = self._fields(made, raw, depth)
         if name == _ANY:
             return self._any(found, depth)

@@ -15,8 +15,8 @@ from controlplane.messages.protobuf_wire import Budget, Value, Wire, fields
 
 NESTED_MAX = 32
 TYPES_MAX = 5_000
-PARTS_MAX = 500_000
-"""Of one file, as Protobuf has them: options and comments count, too."""
+PARTS_MAX = 200_000
+"""Of all files of one schema, as Protobuf has them: options count, too."""
 FIELDS_MAX = 50_000
 """Fields and names of enums, of all files of one schema."""
 REPEATED = 3
@@ -55,6 +55,7 @@ class Types:
     enums: dict[str, dict[int, str]] = field(default_factory=dict)
     count: int = 0
     fields_count: int = 0
+    budget: Budget = field(default_factory=lambda: Budget(PARTS_MAX))
 
     def counted(self, types: int = 0, rows: int = 0) -> None:
         self.count, self.fields_count = self.count + types, self.fields_count + rows
@@ -93,7 +94,7 @@ def file_of(text: str, types: Types) -> File:
 
 class _File:
     def __init__(self, raw: bytes, types: Types) -> None:
-        self._types, self._budget = types, Budget(PARTS_MAX)
+        self._types, self._budget = types, types.budget
         self._nested: dict[str, list[str]] = {}
         rows = _grouped(raw, self._budget)
         syntax = _text(rows, 12)

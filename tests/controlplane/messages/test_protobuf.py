@@ -108,6 +108,9 @@ def test_an_any_of_an_unknown_type_hides_nothing_from_masks(order):
     packed = b"\x0a\x03x/Y" + b"\x12\x01\0"
     with pytest.raises(Undecodable, match=r"what \.Y is"):
         order.decode(ORDER + b"\xd2\x01" + bytes([len(packed)]) + packed)
+    with pytest.raises(Undecodable) as caught:
+        order.decode(ORDER + b"\xd2\x01\xac\x02" + b"\x0a\xa9\x02" + b"y" * 297)
+    assert len(str(caught.value)) < 300
 
 
 @pytest.mark.parametrize(

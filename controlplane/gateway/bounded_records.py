@@ -42,7 +42,7 @@ class Headers(list[tuple[str, bytes | None]]):
 class BoundedBatch(DefaultRecordBatch):  # type: ignore[misc] # the library has no types
     """A batch of format 2, as the library reads it, within the bounds above."""
 
-    __slots__ = ("_last_delta", "wanted_from")
+    _pos: int  # the library's own, which has no types
 
     def __init__(self, buffer: Any) -> None:
         super().__init__(buffer)

@@ -71,10 +71,13 @@ def test_headers_beyond_the_bound_are_counted_and_not_decoded():
 def test_what_lies_in_front_is_passed_over_without_being_decoded(monkeypatch):
     data = batch(b"".join(record(n, value=b"%d" % n) for n in range(1_000)), count=1_000, base=50)
     decoded = []
-    read = bounded_records.BoundedBatch._read_msg  # noqa: SLF001 - to count
-    monkeypatch.setattr(
-        bounded_records.BoundedBatch, "_read_msg", lambda one: decoded.append(1) or read(one)
-    )
+
+    class Counted(bounded_records.Headers):
+        def __init__(self):
+            super().__init__()
+            decoded.append(self)
+
+    monkeypatch.setattr(bounded_records, "Headers", Counted)
     found = rows(data, offset=1_040, most=5)
     assert [row.offset for row in found] == [1_040, 1_041, 1_042, 1_043, 1_044]
     assert len(decoded) == 5

@@ -24,6 +24,7 @@ from controlplane.gateway.fake_state import (
     replica_sizes,
 )
 from controlplane.gateway.fake_transactions import FakeTransactionsMixin
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     INTERNAL_TOPICS,
     TP,
@@ -369,7 +370,9 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeTransactionsMixin):
         self.groups.pop(group, None)
         self.committed.pop(group, None)
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
         self.called("offsets")
         found = {}
         for tp, spec in specs.items():
@@ -379,7 +382,7 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeTransactionsMixin):
                 leader = self._leader(part)
                 if leader is not None:
                     self._answers(leader)
-                    found[tp] = offset_at(part, spec)
+                    found[tp] = offset_at(part, spec, isolation)
         return found
 
     # -- replicas -----------------------------------------------------------------------------

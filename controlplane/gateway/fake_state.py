@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from controlplane.gateway.record_port import Record
+from controlplane.gateway.record_port import Isolation, Record
 from controlplane.gateway.types import (
     EARLIEST,
     LATEST,
@@ -40,6 +40,10 @@ class FakePartition:
     target: tuple[int, ...] | None = None
     polls_left: int = 0
     out_of_sync: frozenset[int] = frozenset()
+    last_stable: int | None = None
+    """Where the first open transaction begins; None: none is open."""
+    aborted: set[int] = field(default_factory=set)
+    """Offsets of records whose transaction was aborted."""
     led_by: int | None = None
     """Who leads it while that is not its first replica that is there."""
     producers: dict[int, ProducerState] = field(default_factory=dict)
@@ -77,12 +81,19 @@ def replica_sizes(tp: TP, part: FakePartition) -> list[ReplicaSize]:
     return found
 
 
-def offset_at(part: FakePartition, spec: int) -> OffsetAt:
+def end_for(part: FakePartition, isolation: Isolation) -> int:
+    is_open = part.last_stable is not None and isolation is Isolation.READ_COMMITTED
+    return part.last_stable if is_open and part.last_stable is not None else part.log_end
+
+
+def offset_at(
+    part: FakePartition, spec: int, isolation: Isolation = Isolation.READ_UNCOMMITTED
+) -> OffsetAt:
     if spec == EARLIEST:
         return OffsetAt(offset=part.log_start)
     if spec == LATEST:
-        return OffsetAt(offset=part.log_end)
-    for offset, at_ms in enumerate(part.timestamps_ms):
+        return OffsetAt(offset=end_for(part, isolation))
+    for offset, at_ms in enumerate(part.timestamps_ms[: end_for(part, isolation)]):
         if at_ms >= spec and offset >= part.log_start:
             return OffsetAt(offset=offset, timestamp_ms=at_ms)
     return OffsetAt(offset=-1)

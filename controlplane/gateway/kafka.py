@@ -21,6 +21,7 @@ from controlplane.gateway.kafka_parse import (
 from controlplane.gateway.kafka_transactions import KafkaTransactionsMixin
 from controlplane.gateway.port import BROKER_ANSWER_S
 from controlplane.gateway.probe import probe_all
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     TP,
     ClusterDescription,
@@ -307,23 +308,27 @@ class KafkaGateway(KafkaAccessMixin, KafkaTransactionsMixin):
         if outcome != "OK":
             raise _refusal_from_text(outcome, f"delete group {group}")
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
         try:
-            return self._offsets(specs)
+            return self._offsets(specs, isolation)
         except GatewayError as error:
             if not error.retriable and error.code != "UNKNOWN_TOPIC_OR_PARTITION":
                 raise
         # Some partition has no leader now: answer for those that have one.
         parts = partitions_by_tp(self.describe_topics({tp.topic for tp in specs}).values())
         led = {tp for tp, part in parts.items() if part.leader is not None}
-        return self._offsets({tp: spec for tp, spec in specs.items() if tp in led})
+        return self._offsets({tp: spec for tp, spec in specs.items() if tp in led}, isolation)
 
-    def _offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def _offsets(self, specs: Mapping[TP, int], isolation: Isolation) -> dict[TP, OffsetAt]:
         if not specs:
             return {}
         found = self._link.call(
             lambda admin: admin.list_partition_offsets(
-                {TopicPartition(*tp): spec for tp, spec in specs.items()}, timeout_ms=2000
+                {TopicPartition(*tp): spec for tp, spec in specs.items()},
+                isolation_level=isolation.value,
+                timeout_ms=2000,
             ),
             what="list offsets",
         )

@@ -5,6 +5,7 @@ bounded by a deadline and ends in a value or a GatewayError.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     TP,
     AclBinding,
@@ -121,8 +122,13 @@ class ClusterGateway(Protocol):
         """The group and its offsets. Refusals: NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND."""
         ...
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
-        """By EARLIEST, LATEST or a timestamp in ms; partitions without a leader are left out."""
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
+        """By EARLIEST, LATEST or a timestamp in ms; partitions without a leader are left out.
+
+        For `READ_COMMITTED` the last stable offset is the latest.
+        """
         ...
 
     # -- producers and transactions

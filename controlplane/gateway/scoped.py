@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from controlplane.common.problems import Forbidden
 from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     TP,
     AclBinding,
@@ -181,9 +182,11 @@ class ScopedGateway(_ReadOnly):
             for name, rows in found.items()
         }
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
         seen = {tp: spec for tp, spec in specs.items() if self.topic(tp.topic)}
-        return self.whole.offsets(seen) if seen else {}
+        return self.whole.offsets(seen, isolation) if seen else {}
 
     def describe_producers(
         self, partitions: Collection[TP], *, broker: int

@@ -915,6 +915,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/schema-registry/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Whether a registry answers there; nothing is set */
+        post: operations["schema_registry_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/topics": {
         parameters: {
             query?: never;
@@ -4736,6 +4753,13 @@ export interface components {
             bytes: number | null;
             records: number;
         };
+        HeldBack: {
+            /** @description Of the partition; exclusive. */
+            end_offset: number;
+            /** @description The first that is not read. */
+            last_stable_offset: number;
+            partition: number;
+        };
         Host: {
             address: string;
             agent_version: string;
@@ -5302,6 +5326,7 @@ export interface components {
         };
         Message: {
             headers: components["schemas"]["MessageHeader"][];
+            /** @description Headers that it has besides: of one message 100 are read, of a page 2000 shown. */
             headers_left_out: number;
             key: components["schemas"]["MessagePart"];
             /** @description Something of it is hidden. */
@@ -6196,6 +6221,7 @@ export interface components {
             ended_by: components["schemas"]["EndedByEnum"];
             /** @description Records that the expression could not judge: they are not shown. */
             filter_errors: number;
+            held_back: components["schemas"]["HeldBack"][];
             /** @description Of a live tail: matched, and too many to show. */
             left_out: number;
             matched: number;
@@ -6213,6 +6239,9 @@ export interface components {
             title: string;
         };
         ReadingPhase: {
+            held_back: components["schemas"]["HeldBack"][];
+            /** @description Masks hide something of what comes. Said again when that changes. */
+            masked: boolean;
             partitions: number[];
             phase: components["schemas"]["ReadingPhasePhaseEnum"];
             unavailable: number[];
@@ -6727,6 +6756,12 @@ export interface components {
             /** @description Empty: the cluster has no registry. */
             url: string;
             username: string;
+        };
+        SchemaRegistryCheck: {
+            /** @description It is a registry, and lets this user in. */
+            answers: boolean;
+            /** @description Why not, in a sentence. */
+            detail: string;
         };
         SchemaRegistryInputRequest: {
             /**
@@ -13312,6 +13347,136 @@ export interface operations {
             };
         };
     };
+    schema_registry_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchemaRegistryInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaRegistryCheck"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     topic_list: {
         parameters: {
             query?: {
@@ -13535,6 +13700,8 @@ export interface operations {
                 from?: "beginning" | "end" | "offset" | "time";
                 /** @description A part of a name, or `name=part of the value`. */
                 header?: string;
+                /** @description read_committed leaves out records of aborted transactions, and whatever lies at or behind the first open one. */
+                isolation?: "read_committed" | "read_uncommitted";
                 /** @description A part of the key as it is shown, in any case. */
                 key?: string;
                 key_format?: "auto" | "hex" | "integer" | "json" | "schema" | "string";
@@ -13761,6 +13928,8 @@ export interface operations {
                 from?: "beginning" | "end" | "offset" | "time";
                 /** @description A part of a name, or `name=part of the value`. */
                 header?: string;
+                /** @description read_committed leaves out records of aborted transactions, and whatever lies at or behind the first open one. */
+                isolation?: "read_committed" | "read_uncommitted";
                 /** @description A part of the key as it is shown, in any case. */
                 key?: string;
                 key_format?: "auto" | "hex" | "integer" | "json" | "schema" | "string";

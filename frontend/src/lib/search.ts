@@ -306,6 +306,7 @@ export const groupSearch = (
 });
 
 export const MESSAGE_STARTS = ["end", "beginning", "offset", "time"] as const;
+export const ISOLATIONS = ["read_uncommitted", "read_committed"] as const;
 export const MESSAGE_FORMATS = ["auto", "string", "json", "hex", "integer", "schema"] as const;
 const offset = (value: unknown): number | undefined => {
   const number = Number(value);
@@ -328,6 +329,8 @@ export interface MessageSearch {
   key_format?: (typeof MESSAGE_FORMATS)[number];
   value_format?: (typeof MESSAGE_FORMATS)[number];
   tail?: true;
+  /** Kafka's isolation.level; read_uncommitted when left out, as consumers have it. */
+  isolation?: "read_committed";
 }
 
 /** What is looked for in a topic, as the service takes it. */
@@ -344,6 +347,7 @@ export const messageSearch = (raw: MessageSearch & SearchSchemaInput): MessageSe
   key_format: oneOf(raw.key_format, MESSAGE_FORMATS),
   value_format: oneOf(raw.value_format, MESSAGE_FORMATS),
   tail: flag(raw.tail),
+  isolation: oneOf(raw.isolation, ["read_committed"] as const),
 });
 
 /** Lag objectives: the cluster whose groups are looked at. */

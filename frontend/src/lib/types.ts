@@ -80,6 +80,8 @@ export type NewMessage = Schemas["NewMessageRequest"];
 /** What of a tenant's messages is hidden from whom. */
 export type Mask = Schemas["Mask"];
 export type MaskInput = Schemas["MaskInputRequest"];
+export type SchemaRegistry = Schemas["SchemaRegistry"];
+export type SchemaRegistryInput = Schemas["SchemaRegistryInputRequest"];
 export type MessageEvents = Schemas["MessageEvents"];
 /** The live streams: the data of their events, by the events' names. */
 export type ChangeEvents = Schemas["ChangeEvents"];

@@ -189,6 +189,9 @@ BODIES: dict[str, dict[str, Any]] = {
     "put /clusters/{cluster_id}/schema-registry": {
         "url": "https://schemas.example.org/base",
     },
+    "post /clusters/{cluster_id}/schema-registry/check": {
+        "url": "https://schemas.example.invalid/base",
+    },
     "post /clusters/{cluster_id}/topics/{name}/messages": {
         "partition": 0,
         "key": {"format": "string", "text": "k"},

@@ -72,6 +72,7 @@ BAD_QUERY = {
     "header": ["x" * 501, "\0"],
     "key": ["x" * 501, "\0"],
     "value": ["x" * 501, "\0"],
+    "isolation": ("serializable", ""),
     "key_format": ["xml", "\0"],
     "value_format": ["xml", "\0"],
     "records": ["0", "10001", "x", "\0"],

@@ -44,6 +44,7 @@ from controlplane.reassignments.serializers import ActiveReassignmentsSerializer
 from controlplane.tenants.models import ROLE_CHOICES
 from controlplane.tenants.serializers import OVERS, PatternSerializer, TenantSerializer
 from controlplane.timeline.serializers import TimelineEventSerializer
+from controlplane.topics.client_serializers import ProducersSerializer, TopicReplicasSerializer
 from controlplane.topics.serializers import (
     ConfigEntrySerializer,
     TopicRowSerializer,
@@ -303,6 +304,8 @@ TopicPageSerializer = _page(
 ClientsPageSerializer = _page(
     "Clients", {"readers": _one(TopicReadersSerializer), "rules": _list(AclSerializer)}
 )
+ProducersPageSerializer = _page("Producers", {"producers": _one(ProducersSerializer)})
+ReplicasPageSerializer = _page("Replicas", {"replicas": _one(TopicReplicasSerializer)})
 GroupsPageSerializer = _page(
     "Groups", {"groups": GROUPS, "counts": _one(GroupCountsSerializer), "lag": LAG}
 )

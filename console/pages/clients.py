@@ -1,8 +1,8 @@
-"""Who reads a topic, and whom rules let produce to it and consume from it."""
+"""Who reads a topic, who writes to it, and whom rules let."""
 
 from typing import Any
 
-from console.pages.shared import observed
+from console.pages.shared import asked, observed
 from console.parts import Part
 from console.sources import OfSections
 from controlplane.access.selectors import rules_about_topic
@@ -14,6 +14,7 @@ from controlplane.observed.readers import Reader
 from controlplane.observed.sections import ACLS, GROUPS, TOPICS
 from controlplane.observed.services import observed_row
 from controlplane.tenants.models import Tenant
+from controlplane.topics.producers import first_producers
 
 CLIENTS_SOURCES = OfSections(readers=GROUPS, rules=ACLS, also=(TOPICS,))
 
@@ -29,6 +30,12 @@ def clients(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[st
     except Forbidden as refusal:
         rules = Part(_refused(refusal.detail))
     return {"readers": readers, "rules": rules}
+
+
+def producers(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:
+    """A page of its own: it asks every leader, and what is observed does not wait for that."""
+    row = seen_cluster(tenant, scope, cluster_id)
+    return {"producers": asked(row, scope, lambda *_: first_producers(row, scope, name))}
 
 
 def _is_there(reader: Reader, name: str) -> bool:

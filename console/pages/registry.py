@@ -11,13 +11,13 @@ from console.list_query import ListQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
 from console.pages.broker import PLACEMENT_SOURCES, broker, placement
-from console.pages.clients import CLIENTS_SOURCES, clients
+from console.pages.clients import CLIENTS_SOURCES, clients, producers
 from console.pages.cluster import cluster
 from console.pages.groups import GROUPS_QUERY, group, groups
 from console.pages.operations import operation, operations
 from console.pages.overview import overview
 from console.pages.reassign import reassign
-from console.pages.topics import TOPICS_QUERY, TOPICS_SOURCES, topic, topics
+from console.pages.topics import TOPICS_QUERY, TOPICS_SOURCES, replicas, topic, topics
 from console.parts import Part
 from console.sources import Sources
 from controlplane.common.grants import Area
@@ -75,6 +75,15 @@ PAGES: dict[str, Page] = {
         "Who uses a topic",
         f"{_CLUSTER}/<path:topic>",
         sources=CLIENTS_SOURCES,
+    ),
+    "producers": Page(
+        producers,
+        shapes.ProducersPageSerializer,
+        "Who writes to a topic",
+        f"{_CLUSTER}/<path:topic>",
+    ),
+    "replicas": Page(
+        replicas, shapes.ReplicasPageSerializer, "A topic's replicas", f"{_CLUSTER}/<path:topic>"
     ),
     "groups": Page(
         groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER, query=GROUPS_QUERY

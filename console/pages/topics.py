@@ -5,7 +5,7 @@ from typing import Any
 
 from console.list_query import ListQuery
 from console.pages import analytics_parts
-from console.pages.shared import counts_of, observed, observed_parts
+from console.pages.shared import asked, counts_of, observed, observed_parts
 from console.parts import Part
 from console.sources import OfSections
 from controlplane.clusters.selectors import reader_of, seen_cluster
@@ -15,6 +15,7 @@ from controlplane.observed.listings import Listed, Wanted
 from controlplane.observed.sections import TOPICS
 from controlplane.observed.selectors import Section
 from controlplane.tenants.models import Tenant
+from controlplane.topics.replicas import topic_replicas
 from controlplane.topics.selectors import (
     TOPIC_FILTERS,
     TOPIC_ORDERS,
@@ -46,6 +47,12 @@ def topics(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dic
         return counts_of(page(), wanted)
 
     return observed_parts(cluster, scope, TOPICS, topics=rows, counts=counts)
+
+
+def replicas(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:
+    """A page of its own: it asks every holder, and what is observed does not wait for that."""
+    row = seen_cluster(tenant, scope, cluster_id)
+    return {"replicas": asked(row, scope, lambda *_: topic_replicas(row, scope, name))}
 
 
 def topic(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:

@@ -1,7 +1,9 @@
 """`/clusters/{id}/users`, `…/users/{user}/client-config`, `/overlaps`, `/acls`,
 `/quotas`, and `/access/…`:
-`drift`, `matrix`, `decision`, `templates`.
+`denials`, `drift`, `matrix`, `decision`, `templates`.
 """
+
+from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
@@ -11,6 +13,7 @@ from controlplane.access import selectors
 from controlplane.access.decisions.authorizer import Question
 from controlplane.access.decisions.matrix import Wanted, matrix
 from controlplane.access.decisions.templates import TEMPLATES
+from controlplane.access.denials import denied_attempts
 from controlplane.access.inputs import RESOURCE_TYPES
 from controlplane.access.readings import authorizer_settings
 from controlplane.access.serializers import (
@@ -22,6 +25,7 @@ from controlplane.access.serializers import (
     AclPageSerializer,
     AclTemplateListSerializer,
     ClientQuotaListSerializer,
+    DeniedAttemptPageSerializer,
     KafkaUserPageSerializer,
     PasswordOverlapListSerializer,
 )
@@ -29,7 +33,7 @@ from controlplane.clusters.selectors import reader_of, seen_cluster, seen_gatewa
 from controlplane.clusters.serializers import ClientConfigSerializer
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, SEARCH, documented
-from controlplane.common.paging import page_of_list
+from controlplane.common.paging import page_of_list, page_of_source
 from controlplane.common.problems import field_problem
 from controlplane.observed.api import observed_list
 from controlplane.observed.listings import SEARCH_MAX
@@ -113,6 +117,32 @@ class AclsView(TenantView):
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         reader = reader_of(cluster, self.scope)
         return Response(observed_list(request, reader, ACLS, selectors.acl_row))
+
+
+class DeniedAttemptsView(TenantView):
+    area = Area.ACCESS
+
+    @documented(
+        "denied_attempt_list",
+        answers={200: DeniedAttemptPageSerializer},
+        parameters=PAGED,
+        tag=TAG,
+        summary="What brokers denied, by their audit logs, read now; the newest first",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        brokers: list[dict[str, Any]] = []
+
+        def read(place: str | None, size: int) -> tuple[list[dict[str, Any]], str | None]:
+            found = denied_attempts(self.scope, cluster)
+            brokers.extend(found["brokers"])
+            start = int(place or 0)
+            end = start + size
+            rows = found["attempts"]
+            return rows[start:end], str(end) if len(rows) > end else None
+
+        page = page_of_source(request, read)
+        return Response({**page, "brokers": brokers})
 
 
 class AccessDriftView(TenantView):

@@ -12,6 +12,7 @@ from controlplane.access.inputs import (
     UpperChoice,
 )
 from controlplane.access.models import OPEN_STATES
+from controlplane.clusters.questions import DENIED_EVENTS
 from controlplane.common.serializers import PageSerializer, Shape
 from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_IP, QUOTA_USER
 from controlplane.observed.serializers import (
@@ -266,3 +267,45 @@ class ClientQuotaListSerializer(Shape):
     """As the brokers say it now. Each broker bounds what reaches it."""
 
     data = ClientQuotaSerializer(many=True)  # type: ignore[assignment] # a field
+
+
+class DeniedAttemptSerializer(Shape):
+    event = serializers.ChoiceField(DENIED_EVENTS)
+    principal = serializers.CharField(allow_blank=True)
+    operation = serializers.CharField(allow_blank=True)
+    resource_type = serializers.CharField(
+        allow_null=True, help_text="Kafka's, as of an ACL; null of a login."
+    )
+    resource_name = serializers.CharField(
+        allow_blank=True, help_text="As the client named it; believe nothing."
+    )
+    host = serializers.CharField(allow_blank=True, help_text="The client's address.")
+    api = serializers.CharField(allow_blank=True, help_text="Kafka's name of the last request.")
+    count = serializers.IntegerField(help_text="Within what was looked at.")
+    first_ms = serializers.IntegerField()
+    last_ms = serializers.IntegerField()
+    brokers = serializers.ListField(child=serializers.IntegerField())
+
+
+class AuditedBrokerSerializer(Shape):
+    id = serializers.IntegerField()
+    since_ms = serializers.IntegerField(
+        allow_null=True,
+        help_text="How far back was looked; null: its log holds no line, or nothing is known.",
+    )
+    is_whole = serializers.BooleanField(help_text="Whether the broker keeps nothing older.")
+    held_back = serializers.IntegerField(
+        allow_null=True, help_text="Lines that it did not write, as there were too many."
+    )
+    left_out = serializers.IntegerField(
+        allow_null=True, help_text="Attempts that are not listed: older, or of who made many."
+    )
+    unknown_because = serializers.CharField(
+        allow_null=True, help_text="Why nothing is known of it; null when something is."
+    )
+
+
+class DeniedAttemptPageSerializer(Shape):
+    data = DeniedAttemptSerializer(many=True)  # type: ignore[assignment] # a field
+    page = PageSerializer()
+    brokers = AuditedBrokerSerializer(many=True)

@@ -11,6 +11,7 @@ urlpatterns = [
     path("clusters/<str:cluster_id>/overlaps", api.OverlapsView.as_view()),
     path("clusters/<str:cluster_id>/acls", api.AclsView.as_view()),
     path("clusters/<str:cluster_id>/quotas", api.QuotasView.as_view()),
+    path("clusters/<str:cluster_id>/access/denials", api.DeniedAttemptsView.as_view()),
     path("clusters/<str:cluster_id>/access/drift", api.AccessDriftView.as_view()),
     path("clusters/<str:cluster_id>/access/matrix", api.AccessMatrixView.as_view()),
     path("clusters/<str:cluster_id>/access/decision", api.AccessDecisionView.as_view()),

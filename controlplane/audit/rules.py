@@ -34,7 +34,8 @@ SHOWN = frozenset(
         *("code", "detail", "method", "path", "step", "rollback_incomplete", "kafka_error"),
         *("title", "type", "filters", "format", "until"),
         # how messages were read, and masks; never what a filter looked for
-        *("how", "start", "order", "part", "path", "act", "see_through", "url"),
+        *("how", "start", "order", "isolation"),
+        *("part", "path", "act", "see_through", "url"),
     }
 )
 """Fields whose texts are kept. Of whatever else a diff holds only the name is."""

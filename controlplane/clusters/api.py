@@ -1,13 +1,18 @@
-"""`/clusters`, `/hosts`."""
+"""`/clusters`, `/clusters/{id}/brokers/{id}/log`, `/hosts`."""
 
 from typing import Any
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.clusters import selectors
+from controlplane.clusters.broker_log import broker_log
+from controlplane.clusters.broker_serializers import BrokerLogPageSerializer
+from controlplane.clusters.brokers import broker_id_of
 from controlplane.clusters.operations import ClusterDelete
+from controlplane.clusters.questions import LEVELS
 from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterPageSerializer,
@@ -19,7 +24,8 @@ from controlplane.clusters.serializers import (
 from controlplane.common.etags import FIELD
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, documented
-from controlplane.common.paging import page_of_list
+from controlplane.common.paging import page_of_list, page_of_source
+from controlplane.common.problems import field_problem
 from controlplane.operations.plans import plan_create
 from controlplane.operations.selectors import operation_get, plan_dict
 from controlplane.operations.services import operation_start
@@ -124,6 +130,41 @@ class ClientConfigView(TenantView):
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = selectors.seen_cluster(self.tenant, self.scope, cluster_id)
         return Response(selectors.client_config(cluster))
+
+
+class BrokerLogView(TenantView):
+    area = Area.OUTLINE
+
+    @documented(
+        "broker_log",
+        answers={200: BrokerLogPageSerializer},
+        parameters=[
+            *PAGED,
+            OpenApiParameter(
+                "level", str, enum=LEVELS, description="Of this level or above; all by default."
+            ),
+        ],
+        tag=TAG,
+        summary="The last lines of a broker's log, as its host's agent reads them now",
+    )
+    def get(self, request: Request, cluster_id: str, broker_id: str) -> Response:
+        cluster = selectors.seen_cluster(self.tenant, self.scope, cluster_id)
+        broker = broker_id_of(broker_id)
+        level = request.query_params.get("level")
+        if level is not None and level not in LEVELS:
+            raise field_problem("/level", f"level is one of {', '.join(LEVELS)}.")
+        found: dict[str, Any] = {}
+
+        def read(before: str | None, lines: int) -> tuple[list[dict[str, Any]], str | None]:
+            found.update(
+                broker_log(
+                    self.scope, cluster, broker, lines=lines, level=level or "", before=before
+                )
+            )
+            return found.pop("lines"), found.pop("next")
+
+        page = page_of_source(request, read)
+        return Response({**page, **found})
 
 
 class HostsView(TenantView):

@@ -3,8 +3,9 @@
 from rest_framework import serializers
 
 from controlplane.clusters.models import KIND_CHOICES
+from controlplane.clusters.questions import LEVELS
 from controlplane.clusters.serializers import BrokerSerializer
-from controlplane.common.serializers import Shape
+from controlplane.common.serializers import PageSerializer, Shape
 
 
 class BrokerDetailSerializer(BrokerSerializer):
@@ -71,3 +72,28 @@ class BrokerProcessSerializer(Shape):
         help_text="The last lines, of a process that does not run; null: not for this reader.",
     )
     log_hidden = serializers.CharField(allow_null=True, help_text="Why there are no lines.")
+
+
+class LogLineSerializer(Shape):
+    text = serializers.CharField(allow_blank=True, help_text="As it stands there; believe nothing.")
+    level = serializers.ChoiceField(
+        LEVELS, allow_null=True, help_text="Of the entry that it is part of; null: it says none."
+    )
+    cut = serializers.BooleanField(help_text="Whether more stood there than is shown.")
+
+
+class BrokerLogPageSerializer(Shape):
+    data = LogLineSerializer(  # type: ignore[assignment] # a field
+        many=True,
+        help_text="In their order in the log; the next page holds what was before. An entry is on"
+        " one page, which may hold fewer lines than asked for, also none.",
+    )
+    page = PageSerializer()
+    host_id = serializers.CharField()
+    size_bytes = serializers.IntegerField(
+        allow_null=True, help_text="Of all that the host keeps of the log."
+    )
+    written_at_ms = serializers.IntegerField(
+        allow_null=True, help_text="When the log was last written to, by the host's clock."
+    )
+    answered_at_ms = serializers.IntegerField(allow_null=True, help_text="By the host's clock.")

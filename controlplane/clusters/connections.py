@@ -22,7 +22,7 @@ from controlplane.gateway.port import READS, VIEWS, ClusterGateway
 if TYPE_CHECKING:
     from controlplane.gateway.connection_spec import ConnectionSpec
     from controlplane.gateway.fake_records import FakeRecordsMixin
-    from controlplane.gateway.record_port import NewRecord, RecordReader, Written
+    from controlplane.gateway.record_port import Isolation, NewRecord, RecordReader, Written
 
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
@@ -71,7 +71,9 @@ def passage_for(cluster: Cluster) -> Passage:
     return Passage(cluster.id, str(cluster.tenant_id))
 
 
-def record_reader(cluster: Cluster, topic: str, partitions: Collection[int]) -> "RecordReader":
+def record_reader(
+    cluster: Cluster, topic: str, partitions: Collection[int], isolation: "Isolation"
+) -> "RecordReader":
     """A reader of the topic's records, the caller's to close. Opening it passes the breaker.
 
     What it brings later does not: that nothing comes says nothing of the cluster.
@@ -80,12 +82,15 @@ def record_reader(cluster: Cluster, topic: str, partitions: Collection[int]) -> 
         GatewayError: the cluster is away, busy or refuses.
     """
     if _factory is not None:
-        return cast("FakeRecordsMixin", _factory(cluster)).record_reader(topic, partitions)
+        return cast("FakeRecordsMixin", _factory(cluster)).record_reader(
+            topic, partitions, isolation
+        )
     from controlplane.gateway.record_reader import KafkaRecordReader
 
     spec = connection_spec(cluster)
     return passage_for(cluster).run(
-        lambda: KafkaRecordReader(spec, topic, partitions), what="open a reader of records"
+        lambda: KafkaRecordReader(spec, topic, partitions, isolation),
+        what="open a reader of records",
     )
 
 

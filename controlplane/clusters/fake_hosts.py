@@ -1,10 +1,66 @@
 """FakeHosts: hosts whose agents obey at once, or fail on request. For tests."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from controlplane.clusters.hosts import BrokerKey, Host, HostsUnavailableError
+from controlplane.clusters.questions import (
+    DENIALS,
+    LOG_TAIL,
+    SEGMENTS,
+    Answered,
+    HostAnswer,
+    HostQuestion,
+)
 from controlplane.clusters.reports import Observed
+
+_BODIES: dict[str, dict[str, Any]] = {
+    LOG_TAIL: {
+        "lines": [{"text": "2026-01-01 00:00:00,000 INFO x: y", "level": "INFO", "cut": False}],
+        "next": "77:1000",
+        "size_bytes": 1_034,
+        "written_at_ms": 1_767_225_600_000,
+    },
+    DENIALS: {
+        "attempts": [
+            {
+                "event": "denied",
+                "principal": "User:app",
+                "operation": "READ",
+                "resource": "TOPIC:LITERAL:orders",
+                "host": "10.0.0.7",
+                "api": "Fetch",
+                "count": 3,
+                "first_ms": 1_767_225_000_000,
+                "last_ms": 1_767_225_600_000,
+            }
+        ],
+        "since_ms": 1_767_220_000_000,
+        "is_whole": True,
+        "held_back": 0,
+        "left_out": 0,
+    },
+    SEGMENTS: {
+        "directories": [
+            {
+                "directory": "data",
+                "role": "current",
+                "segments": [
+                    {"base_offset": 0, "size_bytes": 512, "modified_ms": 1_767_225_600_000}
+                ],
+                "total": 1,
+                "total_bytes": 512,
+                "other_bytes": 64,
+                "next": None,
+            }
+        ]
+    },
+}
+
+
+def usual_answer(question: HostQuestion) -> HostAnswer:
+    """What every agent of the fake says, whichever broker it is asked about."""
+    return Answered(_BODIES[question.kind], at_ms=1_767_225_600_500)
 
 
 class FakeHosts:
@@ -26,6 +82,8 @@ class FakeHosts:
         self.owners: dict[str, str] = {}
         self.reports: dict[BrokerKey, Observed] = {}
         self.is_away = False
+        self.asked: list[HostQuestion] = []
+        self.answers: Callable[[HostQuestion], HostAnswer] = usual_answer
 
     def hosts(self) -> list[Host]:
         self._answer()
@@ -41,6 +99,11 @@ class FakeHosts:
             elif spec is not None:
                 found[key] = Observed(state=spec["state"], generation=spec["generation"], pid=1)
         return found
+
+    def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
+        self._answer()
+        self.asked += questions
+        return [self.answers(question) for question in questions]
 
     def write_desired(self, key: BrokerKey, spec: dict[str, Any]) -> None:
         self._answer()

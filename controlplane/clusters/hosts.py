@@ -4,6 +4,8 @@
 /penstock/hosts/<host>/alive             ephemeral while the agent lives
 /penstock/hosts/<host>/desired/<broker>  written here
 /penstock/hosts/<host>/observed/<broker> written by the agent
+/penstock/hosts/<host>/asked/<id>        a question, written here (`asking`)
+/penstock/hosts/<host>/answered/<id>     its answer, written by the agent
 /penstock/clusters/<cluster>             a cluster's chroot
 
 With `zookeeper.set.acl` every node names who may use it (`zookeeper_tree`): an agent writes under
@@ -15,7 +17,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -30,7 +32,9 @@ from kazoo.exceptions import (
 )
 from kazoo.handlers.threading import KazooTimeoutError
 
+from controlplane.clusters import asking
 from controlplane.clusters import zookeeper_tree as tree
+from controlplane.clusters.questions import HostAnswer, HostQuestion
 from controlplane.clusters.reports import (
     Observed,
     object_of,
@@ -83,6 +87,10 @@ READS = frozenset({"hosts", "observed", "sealed_for", "close"})
 class Hosts(Protocol):
     def hosts(self) -> list[Host]: ...
     def observed(self, keys: Iterable[BrokerKey]) -> dict[BrokerKey, Observed]: ...
+    def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
+        """The agents' answers, each at the place of its question; waits `asking.WAIT_S` at most."""
+        ...
+
     def write_desired(self, key: BrokerKey, spec: dict[str, Any]) -> None: ...
     def forget_broker(self, key: BrokerKey) -> None:
         """Remove the desired and observed nodes of a deleted broker."""
@@ -155,6 +163,9 @@ class ZooKeeperHosts:
             return found
 
         return self._bounded(read)
+
+    def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
+        return self._bounded(lambda client: asking.ask(client, self._access, questions))
 
     def write_desired(self, key: BrokerKey, spec: dict[str, Any]) -> None:
         path = _desired_path(key)

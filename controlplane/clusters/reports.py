@@ -80,7 +80,7 @@ def _end(row: dict[str, Any]) -> End:
 def _lines(row: dict[str, Any]) -> tuple[str, ...]:
     tail = row.get("log_tail")
     return tuple(
-        _storable(line)[:LINE_MAX]
+        storable(line)[:LINE_MAX]
         for line in (tail if isinstance(tail, list) else [])[-LINES_MAX:]
         if isinstance(line, str)
     )
@@ -97,10 +97,10 @@ def object_of(data: bytes) -> dict[str, Any] | None:
 
 def text_of(row: dict[str, Any], name: str) -> str:
     value = row.get(name)
-    return _storable(value) if isinstance(value, str) else ""
+    return storable(value) if isinstance(value, str) else ""
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """With `?` for what neither UTF-8 nor PostgreSQL keeps: half surrogate pairs and nulls."""
     return text.encode(errors="replace").decode().replace("\0", "?")
 

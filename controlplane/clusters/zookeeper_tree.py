@@ -5,6 +5,9 @@
 /penstock/hosts/H                               administrators; H all but to change the ACL
 /penstock/hosts/H/desired and below             administrators; H reads
 /penstock/hosts/H/observed                      administrators; H all but to change the ACL
+/penstock/hosts/H/asked and below               administrators; H reads
+/penstock/hosts/H/answered                      administrators; H reads
+/penstock/hosts/H/answered/Q                    administrators, who make them; H reads and writes
 /penstock/hosts/H/alive, …/observed/B           administrators; H, who makes them
 /penstock/clusters/C                            administrators; C all but to change the ACL
 /penstock/clusters/C and below                  administrators; C, whose brokers make them
@@ -60,10 +63,20 @@ def admit_host(client: "KazooClient", access: ZooKeeperAccess, host_id: str, own
     _make(client, host, written)
     _make(client, f"{host}/desired", read)
     _make(client, f"{host}/observed", written)
-    for path in _children(client, f"{host}/desired"):
+    _make(client, f"{host}/asked", read)
+    _make(client, f"{host}/answered", read)
+    for path in (*_children(client, f"{host}/desired"), *_children(client, f"{host}/asked")):
         set_acl(client, path, read)
+    for path in _children(client, f"{host}/answered"):
+        set_acl(client, path, answer_acl(read))
     for path in (f"{host}/alive", *_children(client, f"{host}/observed")):
         set_acl(client, path, made)
+
+
+def answer_acl(read: list[ACL]) -> list[ACL]:
+    """As `read`, the ACL of what a host only reads, but that the host writes it too."""
+    both = Permissions.READ | Permissions.WRITE
+    return [ACL(both, each.id) if each.perms == Permissions.READ else each for each in read]
 
 
 def protect(client: "KazooClient", access: ZooKeeperAccess, path: str, *owners: str) -> int:
@@ -82,6 +95,12 @@ def remove(client: "KazooClient", path: str) -> None:
     for node in reversed((path, *_all_below(client, path))):
         with contextlib.suppress(NoNodeError):
             client.delete_async(node).get(timeout=ANSWER_TIMEOUT_S)
+
+
+def ensure(client: "KazooClient", path: str, acl: list[ACL] | None) -> None:
+    """Make a node with this ACL, or leave the one that there is as it is."""
+    with contextlib.suppress(NodeExistsError):
+        client.create_async(path, b"", acl=acl).get(timeout=ANSWER_TIMEOUT_S)
 
 
 def set_acl(client: "KazooClient", path: str, acl: list[ACL]) -> None:

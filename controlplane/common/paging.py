@@ -107,6 +107,27 @@ def _filled(read: Read, after: Any, size: int) -> _Filled:
     return _Filled(shown, after, has_more=True)
 
 
+def page_of_source(
+    request: Request, read: Callable[[str | None, int], tuple[list[dict[str, Any]], str | None]]
+) -> dict[str, Any]:
+    """One page of what is read elsewhere by a place of its own, in the order that it comes.
+
+    Args:
+        request: with `page_size` and `cursor`, as of every list.
+        read: takes a place to go on from (None: from the end) and how many to read; gives rows and
+            where the next page goes on, None when there is none. A page may be without any row.
+    """
+    cursor = request.query_params.get("cursor")
+    rows, following = read(_open(request, cursor) if cursor else None, page_size(request))
+    return {
+        "data": rows,
+        "page": {
+            "next": None if following is None else _seal(request, following),
+            "has_more": following is not None,
+        },
+    }
+
+
 def page_of_list(request: Request, items: Sequence[dict[str, Any]], key: str) -> dict[str, Any]:
     """One page of dicts held in memory (read from brokers), ascending by `key`."""
     size = page_size(request)

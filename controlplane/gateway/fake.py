@@ -21,7 +21,10 @@ from controlplane.gateway.fake_state import (
     dead_group,
     is_int,
     offset_at,
+    replica_sizes,
 )
+from controlplane.gateway.fake_transactions import FakeTransactionsMixin
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     INTERNAL_TOPICS,
     TP,
@@ -46,7 +49,7 @@ from controlplane.gateway.types import (
 )
 
 
-class FakeGateway(FakeAccessMixin, FakeRecordsMixin):
+class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeTransactionsMixin):
     def __init__(self, brokers: int = 3) -> None:
         self.brokers = {
             i: BrokerNode(id=i, host="127.0.0.1", port=9000 + i, rack=f"r{i}")
@@ -68,6 +71,7 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin):
         self.probes: dict[str, ProbeResult] = {}
         self.kafka_id = "fake"
         self.operations: frozenset[str] | None = None
+        self.coordinated = {}
         self._lagging: dict[int, FakeGateway] = {}
         self._topic_count = 0
 
@@ -366,7 +370,9 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin):
         self.groups.pop(group, None)
         self.committed.pop(group, None)
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
         self.called("offsets")
         found = {}
         for tp, spec in specs.items():
@@ -376,7 +382,7 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin):
                 leader = self._leader(part)
                 if leader is not None:
                     self._answers(leader)
-                    found[tp] = offset_at(part, spec)
+                    found[tp] = offset_at(part, spec, isolation)
         return found
 
     # -- replicas -----------------------------------------------------------------------------
@@ -388,18 +394,12 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin):
         for broker in asked:
             self._answers(broker)
         return [
-            ReplicaSize(
-                broker=broker,
-                log_dir="/data",
-                tp=TP(name, index),
-                size_bytes=part.size_bytes if broker in part.replicas else part.size_bytes // 2,
-                offset_lag=0,
-            )
+            row
             for name, topic in self.topics.items()
             if topics is None or name in topics
             for index, part in enumerate(topic.partitions)
-            for broker in dict.fromkeys((*part.replicas, *(part.target or ())))
-            if broker in asked
+            for row in replica_sizes(TP(name, index), part)
+            if row.broker in asked
         ]
 
     def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:

@@ -4,8 +4,15 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.fake_state import FakePartition, FakeTopic
-from controlplane.gateway.record_port import Fetched, NewRecord, Record, Span, Written
+from controlplane.gateway.fake_state import FakePartition, FakeTopic, end_for
+from controlplane.gateway.record_port import (
+    Fetched,
+    Isolation,
+    NewRecord,
+    Record,
+    Span,
+    Written,
+)
 
 POLL_RECORDS_MAX = 500
 WRITTEN_AT_MS = 1_700_000_000_000
@@ -23,7 +30,14 @@ class FakeCluster(Protocol):
 class FakeRecordReader:
     """Answers from `FakePartition.records`; `silent` partitions bring nothing, as dead ones do."""
 
-    def __init__(self, gateway: FakeCluster, topic: str, partitions: Collection[int]) -> None:
+    def __init__(
+        self,
+        gateway: FakeCluster,
+        topic: str,
+        partitions: Collection[int],
+        isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    ) -> None:
+        self._isolation = isolation
         self._gateway, self._topic = gateway, topic
         self._partitions = frozenset(partitions)
         self.is_closed = False
@@ -41,10 +55,16 @@ class FakeRecordReader:
             if part.replicas[0] in self._gateway.silent:
                 following[number] = span.start
                 continue
-            rows = [row for row in part.records if span.start <= row.offset < span.end]
+            log_end = end_for(part, self._isolation)
+            end = min(span.end, max(log_end, span.start))
+            hidden = part.aborted if self._isolation is Isolation.READ_COMMITTED else ()
+            rows = [
+                row
+                for row in part.records
+                if span.start <= row.offset < end and row.offset not in hidden
+            ]
             found[number] = rows[:POLL_RECORDS_MAX]
             is_all = len(rows) <= POLL_RECORDS_MAX
-            end = min(span.end, max(part.log_end, span.start))
             following[number] = end if is_all else found[number][-1].offset + 1
         return Fetched({number: rows for number, rows in found.items() if rows}, following)
 
@@ -74,10 +94,15 @@ def append(part: FakePartition, number: int, record: NewRecord, at_ms: int) -> W
 class FakeRecordsMixin:
     """What `FakeGateway` offers beside the admin port."""
 
-    def record_reader(self, topic: str, partitions: Collection[int]) -> FakeRecordReader:
+    def record_reader(
+        self,
+        topic: str,
+        partitions: Collection[int],
+        isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    ) -> FakeRecordReader:
         gateway: FakeCluster = self  # type: ignore[assignment] # mixed into FakeGateway alone
         gateway.note_call("record_reader")
-        return FakeRecordReader(gateway, topic, partitions)
+        return FakeRecordReader(gateway, topic, partitions, isolation)
 
     def write_record(
         self, topic: str, record: NewRecord, *, timeout_s: float = 0, at_ms: int = WRITTEN_AT_MS

@@ -1,10 +1,18 @@
 """What the fake cluster is made of: partitions, topics, and what follows from them alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from controlplane.gateway.record_port import Record
-from controlplane.gateway.types import EARLIEST, LATEST, GroupDescription, OffsetAt
+from controlplane.gateway.record_port import Isolation, Record
+from controlplane.gateway.types import (
+    EARLIEST,
+    LATEST,
+    TP,
+    GroupDescription,
+    OffsetAt,
+    ProducerState,
+    ReplicaSize,
+)
 
 TOPIC_DEFAULTS = {
     "cleanup.policy": "delete",
@@ -32,8 +40,17 @@ class FakePartition:
     target: tuple[int, ...] | None = None
     polls_left: int = 0
     out_of_sync: frozenset[int] = frozenset()
+    last_stable: int | None = None
+    """Where the first open transaction begins; None: none is open."""
+    aborted: set[int] = field(default_factory=set)
+    """Offsets of records whose transaction was aborted."""
     led_by: int | None = None
     """Who leads it while that is not its first replica that is there."""
+    producers: dict[int, ProducerState] = field(default_factory=dict)
+    lags: dict[int, int] = field(default_factory=dict)
+    """Records that a replica is behind, by broker."""
+    future: dict[int, str] = field(default_factory=dict)
+    """The log directory that a replica moves to, by broker."""
 
     @property
     def size_bytes(self) -> int:
@@ -47,12 +64,36 @@ class FakeTopic:
     configs: dict[str, str]
 
 
-def offset_at(part: FakePartition, spec: int) -> OffsetAt:
+def replica_sizes(tp: TP, part: FakePartition) -> list[ReplicaSize]:
+    """Its replicas, those that it moves to with half of it so far, and future ones likewise."""
+    found = []
+    for broker in dict.fromkeys((*part.replicas, *(part.target or ()))):
+        lag = part.lags.get(broker, 0)
+        whole = part.size_bytes if broker in part.replicas else part.size_bytes // 2
+        size = whole - lag * BYTES_PER_RECORD
+        held = ReplicaSize(broker=broker, log_dir="/data", tp=tp, size_bytes=size, offset_lag=lag)
+        found.append(held)
+        if broker in part.future:
+            moving = replace(
+                held, log_dir=part.future[broker], size_bytes=size // 2, is_future=True
+            )
+            found.append(moving)
+    return found
+
+
+def end_for(part: FakePartition, isolation: Isolation) -> int:
+    is_open = part.last_stable is not None and isolation is Isolation.READ_COMMITTED
+    return part.last_stable if is_open and part.last_stable is not None else part.log_end
+
+
+def offset_at(
+    part: FakePartition, spec: int, isolation: Isolation = Isolation.READ_UNCOMMITTED
+) -> OffsetAt:
     if spec == EARLIEST:
         return OffsetAt(offset=part.log_start)
     if spec == LATEST:
-        return OffsetAt(offset=part.log_end)
-    for offset, at_ms in enumerate(part.timestamps_ms):
+        return OffsetAt(offset=end_for(part, isolation))
+    for offset, at_ms in enumerate(part.timestamps_ms[: end_for(part, isolation)]):
         if at_ms >= spec and offset >= part.log_start:
             return OffsetAt(offset=offset, timestamp_ms=at_ms)
     return OffsetAt(offset=-1)

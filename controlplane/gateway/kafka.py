@@ -18,8 +18,10 @@ from controlplane.gateway.kafka_parse import (
     group_description,
     topic_description,
 )
+from controlplane.gateway.kafka_transactions import KafkaTransactionsMixin
 from controlplane.gateway.port import BROKER_ANSWER_S
 from controlplane.gateway.probe import probe_all
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     TP,
     ClusterDescription,
@@ -43,7 +45,7 @@ PREFERRED = 0
 """The type of an election, in the protocol's numbers; another one may lose records."""
 
 
-class KafkaGateway(KafkaAccessMixin):
+class KafkaGateway(KafkaAccessMixin, KafkaTransactionsMixin):
     def __init__(self, spec: ConnectionSpec) -> None:
         self._spec = spec
         self._link: KafkaLink | BrokerLink = KafkaLink(spec)
@@ -308,23 +310,27 @@ class KafkaGateway(KafkaAccessMixin):
 
         self._link.call(delete, what=f"delete {group}", write=True)
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
         try:
-            return self._offsets(specs)
+            return self._offsets(specs, isolation)
         except GatewayError as error:
             if not error.retriable and error.code != "UNKNOWN_TOPIC_OR_PARTITION":
                 raise
         # Some partition has no leader now: answer for those that have one.
         parts = partitions_by_tp(self.describe_topics({tp.topic for tp in specs}).values())
         led = {tp for tp, part in parts.items() if part.leader is not None}
-        return self._offsets({tp: spec for tp, spec in specs.items() if tp in led})
+        return self._offsets({tp: spec for tp, spec in specs.items() if tp in led}, isolation)
 
-    def _offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def _offsets(self, specs: Mapping[TP, int], isolation: Isolation) -> dict[TP, OffsetAt]:
         if not specs:
             return {}
         found = self._link.call(
             lambda admin: admin.list_partition_offsets(
-                {TopicPartition(*tp): spec for tp, spec in specs.items()}, timeout_ms=2000
+                {TopicPartition(*tp): spec for tp, spec in specs.items()},
+                isolation_level=isolation.value,
+                timeout_ms=2000,
             ),
             what="list offsets",
         )

@@ -42,6 +42,8 @@ OF_CERTAIN_BROKERS = frozenset(
         "delete_group",
         "delete_records",
         "offsets",
+        "describe_producers",
+        "transactions",
         "log_dir_space",
         "log_dirs",
         "broker_configs",

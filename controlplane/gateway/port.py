@@ -5,6 +5,7 @@ bounded by a deadline and ends in a value or a GatewayError.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     TP,
     AclBinding,
@@ -18,11 +19,13 @@ from controlplane.gateway.types import (
     NewTopic,
     OffsetAt,
     OngoingReassignment,
+    PartitionProducers,
     ProbeResult,
     QuotaEntity,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
+    TransactionDescription,
 )
 
 BROKER_ANSWER_S = 3.0
@@ -119,8 +122,32 @@ class ClusterGateway(Protocol):
         """The group and its offsets. Refusals: NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND."""
         ...
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
-        """By EARLIEST, LATEST or a timestamp in ms; partitions without a leader are left out."""
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
+        """By EARLIEST, LATEST or a timestamp in ms; partitions without a leader are left out.
+
+        For `READ_COMMITTED` the last stable offset is the latest.
+        """
+        ...
+
+    # -- producers and transactions
+    def describe_producers(
+        self, partitions: Collection[TP], *, broker: int
+    ) -> list[PartitionProducers]:
+        """Who has written to each of these partitions of late, as this replica of them knows.
+
+        Producers without idempotence leave no trace. Silence is known within BROKER_ANSWER_S.
+        """
+        ...
+
+    def transactions(
+        self, producer_ids: Collection[int], *, broker: int
+    ) -> list[TransactionDescription]:
+        """The transactional ids of these producers that this broker coordinates.
+
+        Silence is known within twice BROKER_ANSWER_S.
+        """
         ...
 
     # -- replicas
@@ -158,6 +185,7 @@ READS = frozenset(
         "broker_configs",
         "describe_cluster",
         "describe_groups",
+        "describe_producers",
         "describe_topics",
         "group_offsets",
         "list_acls",
@@ -171,6 +199,7 @@ READS = frozenset(
         "offsets",
         "probe",
         "topic_configs",
+        "transactions",
         "close",
     }
 )

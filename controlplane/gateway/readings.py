@@ -3,6 +3,7 @@
 A broker that is away costs one deadline: the same reader does not ask it again.
 """
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -16,10 +17,13 @@ from controlplane.gateway.types import (
     EARLIEST,
     LATEST,
     TP,
+    TRANSACTION_TOPIC,
     AclBinding,
     PartitionDescription,
+    ProducerState,
     ReplicaSize,
     TopicDescription,
+    TransactionDescription,
 )
 
 T = TypeVar("T")
@@ -61,12 +65,15 @@ class GroupUse:
 class ClusterReader:
     """Questions to one broker after the other.
 
+    With `patience_s` nobody more is asked after brokers that are away were waited for so long.
+
     Attributes:
         silent_s: how long those were waited for that did not answer.
     """
 
-    def __init__(self, gateway: ClusterGateway) -> None:
+    def __init__(self, gateway: ClusterGateway, *, patience_s: float = math.inf) -> None:
         self._gateway = gateway
+        self._patience_s = patience_s
         self._away: dict[int, Gap] = {}
         self.silent_s = 0.0
 
@@ -113,6 +120,37 @@ class ClusterReader:
 
         return self._of_leaders(topics, ask)
 
+    def producers(
+        self, topic: TopicDescription, only: Collection[TP]
+    ) -> Reading[dict[TP, tuple[ProducerState, ...]]]:
+        """Who has written to these partitions of a topic, as their leaders know."""
+
+        def ask(partitions: list[TP], broker: int) -> dict[TP, tuple[ProducerState, ...]]:
+            rows = self._gateway.describe_producers(partitions, broker=broker)
+            refused = {row.refused for row in rows if row.refused}
+            if len(refused) == 1 and all(row.refused for row in rows):
+                raise GatewayError(refused.pop(), "")
+            return {row.tp: row.producers for row in rows if not row.refused}
+
+        return self._of_leaders([topic], ask, only)
+
+    def transactions(self, producer_ids: Collection[int]) -> Reading[list[TransactionDescription]]:
+        """What coordinators have of these producers; without gaps that is all there is.
+
+        Raises:
+            GatewayError: not even the brokers' names can be read.
+        """
+        found: list[TransactionDescription] = []
+        gaps = self._without_leader(TRANSACTION_TOPIC)
+        for node in self._gateway.describe_cluster().brokers:
+            question = partial(self._gateway.transactions, producer_ids, broker=node.id)
+            answer = self.ask(node.id, question)
+            if isinstance(answer, Gap):
+                gaps.append(answer)
+            else:
+                found += answer
+        return Reading(known=found, gaps=tuple(gaps))
+
     def replicas(
         self, brokers: Iterable[int], topics: Collection[str] | None = None
     ) -> Reading[list[ReplicaSize]]:
@@ -156,6 +194,8 @@ class ClusterReader:
         """One broker's answer, or why there is none."""
         if broker in self._away:
             return self._away[broker]
+        if self.silent_s >= self._patience_s:
+            return Gap(f"broker {broker} was not asked, others took too long", (broker,))
         began_s = time.monotonic()
         try:
             return question()
@@ -220,9 +260,12 @@ class ClusterReader:
 
     def unled_coordinators(self) -> list[Gap]:
         """A group whose partition of the offsets topic has no leader is listed by nobody."""
-        topic = self._gateway.describe_topics([GROUP_TOPIC]).get(GROUP_TOPIC)
+        return self._without_leader(GROUP_TOPIC)
+
+    def _without_leader(self, name: str) -> list[Gap]:
+        topic = self._gateway.describe_topics([name]).get(name)
         unled = [part for part in topic.partitions if part.leader is None] if topic else []
-        return [without_leader(unled, f" of {GROUP_TOPIC}")] if unled else []
+        return [without_leader(unled, f" of {name}")] if unled else []
 
 
 def without_leader(partitions: Iterable[PartitionDescription], whose: str = "") -> Gap:

@@ -5,9 +5,22 @@ Reading commits nothing and joins nothing: the brokers keep no trace of it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 Header = tuple[str, bytes | None]
+HEADERS_MAX = 100
+"""Of one record that are decoded; how many there are is the producer's choice."""
+RECORD_OVERHEAD_BYTES, HEADER_OVERHEAD_BYTES = 400, 200
+"""What Python's objects take beside the bytes that they hold."""
+
+
+class Isolation(StrEnum):
+    """Which records a reader is given, in Kafka's words (`isolation.level`)."""
+
+    READ_UNCOMMITTED = "read_uncommitted"
+    READ_COMMITTED = "read_committed"
+    """None of aborted transactions, and none from the first open one on (last stable offset)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +29,8 @@ class Record:
 
     Attributes:
         timestamp_ms: None where it has none.
+        headers: the first `HEADERS_MAX`.
+        headers_left_out: how many more it says that it has.
         is_log_append_time: the broker's time, not the producer's.
     """
 
@@ -25,6 +40,7 @@ class Record:
     key: bytes | None
     value: bytes | None
     headers: tuple[Header, ...] = ()
+    headers_left_out: int = 0
     is_log_append_time: bool = False
 
     @property
@@ -32,6 +48,12 @@ class Record:
         """Of key, value and headers; not of the batch, which may be compressed."""
         headers = sum(len(name) + len(value or b"") for name, value in self.headers)
         return len(self.key or b"") + len(self.value or b"") + headers
+
+    @property
+    def held_bytes(self) -> int:
+        """Of memory, about: a record without a byte in it is an object all the same."""
+        overhead = RECORD_OVERHEAD_BYTES + HEADER_OVERHEAD_BYTES * len(self.headers)
+        return self.size_bytes + overhead
 
 
 class Span(NamedTuple):

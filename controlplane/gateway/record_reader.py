@@ -8,11 +8,13 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.errors import BrokerResponseError, KafkaError
+from kafka.errors import BrokerResponseError, CorruptRecordError, KafkaError
 
 from controlplane.gateway.authentication import way_in
+from controlplane.gateway.bounded_records import TooManyRecordsError, bound_records
 from controlplane.gateway.bounded_unpacking import (
     LookIsFullError,
+    TooLargeError,
     bound_unpacking,
     one_look,
 )
@@ -20,7 +22,14 @@ from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 from controlplane.gateway.kafka_link import refusal
-from controlplane.gateway.record_port import Fetched, NewRecord, Record, Span, Written
+from controlplane.gateway.record_port import (
+    Fetched,
+    Isolation,
+    NewRecord,
+    Record,
+    Span,
+    Written,
+)
 from controlplane.gateway.records import (
     LIBRARY_ERRORS,
     LOOKUP_TIMEOUT_MS,
@@ -39,8 +48,10 @@ REQUEST_MAX_BYTES = 2 * 1024 * 1024
 
 MALFORMED = (zlib.error, struct.error, LookupError, TypeError)
 """What the library raises over bytes of strangers that are no batch."""
+REFUSED_BATCHES = (CorruptRecordError, TooLargeError, TooManyRecordsError)
 
 bound_unpacking()
+bound_records()
 
 
 class KafkaRecordReader:
@@ -50,8 +61,14 @@ class KafkaRecordReader:
         GatewayError: nobody lets it in.
     """
 
-    def __init__(self, spec: ConnectionSpec, topic: str, partitions: Collection[int]) -> None:
-        self._spec = spec
+    def __init__(
+        self,
+        spec: ConnectionSpec,
+        topic: str,
+        partitions: Collection[int],
+        isolation: Isolation = Isolation.READ_UNCOMMITTED,
+    ) -> None:
+        self._spec, self._isolation = spec, isolation
         self._consumer = self._opened()
         self._tps = {number: TopicPartition(topic, number) for number in partitions}
         self._at: dict[int, int] = {}
@@ -64,6 +81,7 @@ class KafkaRecordReader:
                 client_id="penstock-messages",
                 group_id=None,
                 enable_auto_commit=False,
+                isolation_level=self._isolation.value,
                 # What retention takes away meanwhile is passed over.
                 auto_offset_reset="earliest",
                 bootstrap_timeout_ms=LOOKUP_TIMEOUT_MS,
@@ -91,6 +109,8 @@ class KafkaRecordReader:
             self.close()
             self._consumer, self._assigned = self._opened(), frozenset()
             return Fetched({}, {number: span.start for number, span in spans.items()})
+        except REFUSED_BATCHES as error:
+            raise GatewayError(NOT_READ, str(error)) from error
         except MALFORMED as error:
             detail = f"A batch cannot be taken apart: {str(error) or type(error).__name__}"
             raise GatewayError(NOT_READ, detail) from error
@@ -141,6 +161,7 @@ def _record(row: Any) -> Record:
         key=row.key,
         value=row.value,
         headers=tuple((str(name), value) for name, value in row.headers or ()),
+        headers_left_out=getattr(row.headers, "left_out", 0),
         is_log_append_time=row.timestamp_type == LOG_APPEND_TIME,
     )
 

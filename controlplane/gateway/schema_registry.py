@@ -1,4 +1,4 @@
-"""One schema of a schema registry over HTTP: a tenant's word, so under the egress policy.
+"""Schemas of a schema registry over HTTP: a tenant's word, so under the egress policy.
 
 No redirect is followed, no proxy of the environment asked, and of the answer no more than
 `ANSWER_MAX_BYTES` is read, all within one deadline.
@@ -20,6 +20,9 @@ from controlplane.gateway.tls import endpoint_context
 
 TIMEOUT_S = 4.0
 ANSWER_MAX_BYTES = 1024 * 1024
+REFERENCES_MAX = 50
+"""Of one schema."""
+SUBJECT_MAX, KIND_MAX = 500, 20
 PORTS = {"https": 443, "http": 80}
 SCHEMA_UNKNOWN, REGISTRY_FAILED = "schema-unknown", "registry-failed"
 
@@ -34,27 +37,78 @@ class RegistrySpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    subject: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class RegisteredSchema:
     """`kind`: avro, json or protobuf; `text` as the registry has it."""
 
     kind: str
     text: str
-    has_references: bool
+    references: tuple[Reference, ...] = ()
 
 
-def schema_by_id(spec: RegistrySpec, schema_id: int) -> RegisteredSchema:
-    """Raises GatewayError: `schema-unknown`; `registry-failed`, or why it could not be asked."""
+def schema_by_id(
+    spec: RegistrySpec, schema_id: int, *, is_serialized: bool = False
+) -> RegisteredSchema:
+    """A schema by its id, of Protobuf as base64 of its descriptor where that is asked for.
+
+    Raises:
+        GatewayError: `schema-unknown`; `registry-failed`, or why it could not be asked.
+    """
+    return _schema(spec, f"/schemas/ids/{schema_id}", f"schema {schema_id}", is_serialized)
+
+
+def schema_of_version(
+    spec: RegistrySpec, reference: Reference, *, is_serialized: bool = False
+) -> RegisteredSchema:
+    """What a schema refers to; otherwise as `schema_by_id`."""
+    subject = urllib.parse.quote(reference.subject, safe="")
+    path = f"/subjects/{subject}/versions/{reference.version}"
+    what = f"version {reference.version} of {reference.subject}"
+    return _schema(spec, path, what, is_serialized)
+
+
+def first_answer(spec: RegistrySpec) -> None:
+    """Whether it is a registry that lets us in: it is asked for its types of schemas.
+
+    Raises:
+        GatewayError: `registry-failed`, or why it could not be asked.
+    """
+    _, body = _answer(spec, "/schemas/types", "list of schema types")
     try:
-        status, body = _get(spec, f"/schemas/ids/{schema_id}")
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise GatewayError(REGISTRY_FAILED, "It answers, and not as a schema registry does.")
+
+
+def _schema(spec: RegistrySpec, path: str, what: str, is_serialized: bool) -> RegisteredSchema:
+    _, body = _answer(spec, path + ("?format=serialized" if is_serialized else ""), what)
+    return _parsed(body)
+
+
+def _answer(spec: RegistrySpec, path: str, what: str) -> tuple[int, bytes]:
+    try:
+        status, body = _get(spec, path)
     except (OSError, ssl.SSLError, http.client.HTTPException) as error:
         raise GatewayError(
             REGISTRY_FAILED, "The schema registry does not answer.", retriable=True
         ) from error
     if status == http.client.NOT_FOUND:
-        raise GatewayError(SCHEMA_UNKNOWN, f"The registry has no schema {schema_id}.")
+        raise GatewayError(SCHEMA_UNKNOWN, f"The registry has no {what}.")
+    if status in {http.client.UNAUTHORIZED, http.client.FORBIDDEN}:
+        said = f"The schema registry does not let this user in: it answers {status}."
+        raise GatewayError(REGISTRY_FAILED, said)
     if status != http.client.OK:
         raise GatewayError(REGISTRY_FAILED, f"The schema registry answers {status}.")
-    return _parsed(body)
+    if len(body) > ANSWER_MAX_BYTES:
+        raise GatewayError(REGISTRY_FAILED, "The schema registry's answer is no schema: too long.")
+    return status, body
 
 
 def _get(spec: RegistrySpec, path: str) -> tuple[int, bytes]:
@@ -84,11 +138,25 @@ def _get(spec: RegistrySpec, path: str) -> tuple[int, bytes]:
 
 def _parsed(body: bytes) -> RegisteredSchema:
     try:
-        found = json.loads(body) if len(body) <= ANSWER_MAX_BYTES else None
+        found = json.loads(body)
     except (ValueError, RecursionError):
         found = None
     text = found.get("schema") if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(text, str):
         raise GatewayError(REGISTRY_FAILED, "The schema registry's answer is no schema.")
     kind = str(found.get("schemaType") or "AVRO").lower()
-    return RegisteredSchema(kind, text, bool(found.get("references")))
+    return RegisteredSchema(kind[:KIND_MAX], text, _references(found.get("references") or []))
+
+
+def _references(rows: Any) -> tuple[Reference, ...]:
+    if not isinstance(rows, list) or len(rows) > REFERENCES_MAX:
+        said = f"It refers to other schemas as no registry does, or to more than {REFERENCES_MAX}."
+        raise GatewayError(REGISTRY_FAILED, said)
+    found = []
+    for row in rows:
+        values = row if isinstance(row, dict) else {}
+        subject, version = values.get("subject"), values.get("version")
+        if not isinstance(subject, str) or type(version) is not int or len(subject) > SUBJECT_MAX:
+            raise GatewayError(REGISTRY_FAILED, "It refers to other schemas as no registry does.")
+        found.append(Reference(subject, version))
+    return tuple(found)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from controlplane.common.problems import Forbidden
 from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.gateway.record_port import Isolation
 from controlplane.gateway.types import (
     TP,
     AclBinding,
@@ -22,11 +23,13 @@ from controlplane.gateway.types import (
     NewTopic,
     OffsetAt,
     OngoingReassignment,
+    PartitionProducers,
     ProbeResult,
     QuotaEntity,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
+    TransactionDescription,
 )
 
 Sees = Callable[[str], bool]
@@ -179,9 +182,23 @@ class ScopedGateway(_ReadOnly):
             for name, rows in found.items()
         }
 
-    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+    def offsets(
+        self, specs: Mapping[TP, int], isolation: Isolation = Isolation.READ_UNCOMMITTED
+    ) -> dict[TP, OffsetAt]:
         seen = {tp: spec for tp, spec in specs.items() if self.topic(tp.topic)}
-        return self.whole.offsets(seen) if seen else {}
+        return self.whole.offsets(seen, isolation) if seen else {}
+
+    def describe_producers(
+        self, partitions: Collection[TP], *, broker: int
+    ) -> list[PartitionProducers]:
+        seen = [tp for tp in partitions if self.topic(tp.topic)]
+        return self.whole.describe_producers(seen, broker=broker) if seen else []
+
+    def transactions(
+        self, producer_ids: Collection[int], *, broker: int
+    ) -> list[TransactionDescription]:
+        del producer_ids, broker
+        raise Forbidden("Transactions are seen with a role on the whole cluster.")
 
     def log_dirs(
         self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None

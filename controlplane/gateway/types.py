@@ -192,6 +192,53 @@ class OffsetAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerState:
+    """What a partition remembers of one producer with a producer id; None: there is none.
+
+    Attributes:
+        last_timestamp_ms: of its last batch, by the records' own timestamps.
+        coordinator_epoch: of the coordinator that ended its last transaction here.
+        transaction_start: the offset at which its open transaction begins.
+    """
+
+    producer_id: int
+    epoch: int
+    last_sequence: int | None = None
+    last_timestamp_ms: int | None = None
+    coordinator_epoch: int | None = None
+    transaction_start: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionProducers:
+    """The producers of one partition, or Kafka's code of why the broker did not say."""
+
+    tp: TP
+    producers: tuple[ProducerState, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionDescription:
+    """A transactional id as its coordinator has it.
+
+    Attributes:
+        state: in Kafka's words: Empty, Ongoing, PrepareCommit, CompleteCommit…
+        started_at_ms: None while no transaction is open.
+        partitions: those that the open transaction has written to, without those that have its
+            marker already.
+    """
+
+    transactional_id: str
+    state: str
+    producer_id: int
+    epoch: int
+    timeout_ms: int
+    started_at_ms: int | None
+    partitions: frozenset[TP]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaSize:
     broker: int
     log_dir: str
@@ -254,7 +301,8 @@ class ProbeResult:
         return GatewayError(self.code, f"{self.address}: {self.text}", retriable=self.retriable)
 
 
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
+TRANSACTION_TOPIC = "__transaction_state"
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", TRANSACTION_TOPIC})
 """The topics that brokers keep for themselves and report as internal."""
 
 SET_ON_TOPIC = frozenset({"DYNAMIC_TOPIC_CONFIG", "TOPIC_CONFIG"})

@@ -13,7 +13,7 @@ from controlplane.common.grants import Area, Verb
 from controlplane.common.openapi import CURSOR, PAGED, documented
 from controlplane.common.paging import page_of
 from controlplane.common.problems import TooManyRequests
-from controlplane.common.ratelimit import EXPORTS, seconds_to_wait
+from controlplane.common.ratelimit import DESTINATION_TESTS, EXPORTS, seconds_to_wait
 from controlplane.messages import selectors, services
 from controlplane.messages.export import CONTENT_TYPES, exported
 from controlplane.messages.query import From, Order
@@ -22,6 +22,7 @@ from controlplane.messages.samples import sample
 from controlplane.messages.serializers import (
     CSV,
     FORMATS,
+    ISOLATIONS,
     NDJSON,
     MaskInputSerializer,
     MaskPageSerializer,
@@ -31,6 +32,7 @@ from controlplane.messages.serializers import (
     NewMessageSerializer,
     OffsetSampleSerializer,
     SampleQuerySerializer,
+    SchemaRegistryCheckSerializer,
     SchemaRegistryInputSerializer,
     SchemaRegistrySerializer,
     WrittenMessageSerializer,
@@ -56,6 +58,13 @@ QUERY = [
     OpenApiParameter("filter", str, description='As `value.total > 10 && key contains "a"`.'),
     OpenApiParameter("key_format", str, enum=FORMATS),
     OpenApiParameter("value_format", str, enum=FORMATS),
+    OpenApiParameter(
+        "isolation",
+        str,
+        enum=ISOLATIONS,
+        description="read_committed leaves out records of aborted transactions, and whatever lies "
+        "at or behind the first open one.",
+    ),
     OpenApiParameter("whole", bool, description="With `limit=1`: texts are not cut."),
 ]
 
@@ -229,6 +238,33 @@ class SchemaRegistryView(TenantView):
         cluster = selectors.registry_cluster(self.tenant, self.scope, cluster_id)
         services.registry_remove(cluster=cluster, actor=self.access.actor)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SchemaRegistryCheckView(TenantView):
+    """Asks an address of the caller's choice, so it is limited as tests of destinations are."""
+
+    needs = Verb.ADMINISTER
+    area = Area.CLUSTER
+    asks_outside = True
+
+    @documented(
+        "schema_registry_check",
+        body=SchemaRegistryInputSerializer,
+        answers={200: SchemaRegistryCheckSerializer},
+        tag=TAG,
+        summary="Whether a registry answers there; nothing is set",
+    )
+    def post(self, request: Request, cluster_id: str) -> Response:
+        cluster = selectors.registry_cluster(self.tenant, self.scope, cluster_id)
+        given = SchemaRegistryInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        wait_s = seconds_to_wait(DESTINATION_TESTS, self.tenant.pk)
+        if wait_s is not None:
+            raise TooManyRequests(f"Try again in {wait_s} s.", retry_after_s=wait_s)
+        found = services.registry_check(
+            cluster=cluster, actor=self.access.actor, values=given.validated_data
+        )
+        return Response(found)
 
 
 class MasksView(TenantView):

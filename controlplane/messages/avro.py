@@ -5,7 +5,7 @@ announce an array of 2^60 nulls. So names, depth, items and bytes are bounded.
 """
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from controlplane.messages.decoding import Undecodable, json_of
@@ -20,10 +20,12 @@ PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "str
 class AvroSchema:
     """A schema that was read once, for many messages."""
 
-    def __init__(self, text: str) -> None:
-        """Raises Undecodable: it is none."""
+    def __init__(self, text: str, others: Sequence[str] = ()) -> None:
+        """`others`: schemas whose names it uses. Raises Undecodable: it is none."""
         self._names: dict[str, Any] = {}
-        self._root = json_of(text.encode()) if text.lstrip()[:1] in {"{", "["} else text.strip('" ')
+        for one in others:
+            self._find_names(_parsed(one), "", 0)
+        self._root = _parsed(text)
         self._find_names(self._root, "", 0)
 
     def _find_names(self, schema: Any, space: str, depth: int) -> None:
@@ -59,6 +61,11 @@ class AvroSchema:
         if reader.left:
             raise Undecodable(f"{reader.left} bytes are left behind what the Avro schema says.")
         return found
+
+
+def _parsed(text: str) -> Any:
+    raw = text.encode(errors="replace")
+    return json_of(raw) if text.lstrip()[:1] in {"{", "["} else text.strip('" ')
 
 
 def _full_name(name: str, namespace: Any, space: str) -> str:

@@ -1,12 +1,17 @@
 """Every bound of reading messages, with its unit. Pure."""
 
+from controlplane.gateway.record_port import HEADERS_MAX
+
 PAGE_DEFAULT, PAGE_MAX = 50, 200
 """Messages of a page."""
 SCANNED_RECORDS_MAX = 200_000
 """Looked at for one page; a filter may find few of them."""
 SCANNED_BYTES_MAX = 512 * 1024 * 1024
+"""As they are held in memory: records and headers without a byte count, too."""
 SCAN_S_MAX = 30.0
 TAIL_S_MAX = 600.0
+RIGHTS_CHECK_S = 2.0
+"""So often a reading asks again whether it is allowed, and what masks hide by now."""
 SILENCE_S = 10.0
 """A partition that ought to bring records and brings none for so long is given up."""
 FETCH_WAIT_S = 0.4
@@ -22,12 +27,20 @@ TEXT_SHOWN_MAX = 8 * 1024
 """Characters of a key, value or header in a list."""
 TEXT_WHOLE_MAX = 8 * 1024 * 1024
 """Characters of one message that is shown whole."""
-HEADERS_SHOWN_MAX = 100
+HEADERS_SHOWN_MAX = HEADERS_MAX
+"""Of one message; the gateway decodes no more."""
+HEADERS_TEXT_MAX = 16 * 1024
+"""Characters of all headers of a message in a list."""
+HEADER_NAME_SHOWN_MAX = 1_000
+PAGE_HEADERS_MAX = 2_000
+"""Of all messages of a page, and in a second of a live tail: one message alone shows its own."""
 FILTER_TEXT_MAX = 500
 EXPRESSION_MAX = 1_000
 """Characters."""
 EXPRESSION_NODES_MAX, EXPRESSION_DEPTH_MAX = 100, 20
 JSON_DEPTH_MAX = 100
+JSON_ITEMS_MAX = 250_000
+"""Values that JSON may hold: three bytes may be an object of Python's."""
 STRUCTURED_MAX_BYTES = 4 * 1024 * 1024
 """Taken apart as JSON or by a schema; what is greater is text or bytes."""
 EXPORT_RECORDS_DEFAULT, EXPORT_RECORDS_MAX = 1_000, 10_000

@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from controlplane.messages.bounds import JSON_DEPTH_MAX, STRUCTURED_MAX_BYTES
+from controlplane.messages.bounds import JSON_DEPTH_MAX, JSON_ITEMS_MAX, STRUCTURED_MAX_BYTES
 
 MAGIC = b"\0"
 """The first byte of Confluent's wire format; four bytes of the schema's id follow."""
 PREFIX_BYTES = 5
 INTEGER_BYTES = (1, 2, 4, 8)
+JSON_ITEM_MARKS = (b",", b"[", b"{")
+"""Each value but the first follows one of them."""
 
 
 class Format(StrEnum):
@@ -160,6 +162,9 @@ def json_of(raw: bytes) -> Any:
     """Raises Undecodable: no JSON, or none that is taken apart."""
     if len(raw) > STRUCTURED_MAX_BYTES:
         raise Undecodable(f"Longer than {STRUCTURED_MAX_BYTES} bytes: not taken apart.")
+    # Commas and brackets within texts are counted as well: it is a bound, no census.
+    if sum(map(raw.count, JSON_ITEM_MARKS)) > JSON_ITEMS_MAX:
+        raise Undecodable(f"More than {JSON_ITEMS_MAX} values: not taken apart.")
     try:
         found = json.loads(raw.decode(), parse_constant=_no_constant, parse_int=_bounded_int)
     except UnicodeDecodeError as error:
@@ -197,12 +202,11 @@ def _bounded_int(text: str) -> int | float:
 
 
 def _depth_beyond(data: Any, left: int) -> bool:
-    waiting = [(data, 0)]
+    waiting = [(data, 0)] if isinstance(data, dict | list) else []
     while waiting:
         value, depth = waiting.pop()
         if depth > left:
             return True
         items = value.values() if isinstance(value, dict) else value
-        if isinstance(value, dict | list):
-            waiting.extend((item, depth + 1) for item in items)
+        waiting.extend((item, depth + 1) for item in items if isinstance(item, dict | list))
     return False

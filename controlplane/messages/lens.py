@@ -9,7 +9,13 @@ from typing import Any
 
 from controlplane.common.times import iso_of_ms
 from controlplane.gateway.record_port import Record
-from controlplane.messages.bounds import HEADERS_SHOWN_MAX, TEXT_SHOWN_MAX, TEXT_WHOLE_MAX
+from controlplane.messages.bounds import (
+    HEADER_NAME_SHOWN_MAX,
+    HEADERS_SHOWN_MAX,
+    HEADERS_TEXT_MAX,
+    TEXT_SHOWN_MAX,
+    TEXT_WHOLE_MAX,
+)
 from controlplane.messages.decoding import Decoded, Format, FromSchema, decoded
 from controlplane.messages.expression import is_match
 from controlplane.messages.masking import Mask, Part, masked, masked_header
@@ -30,7 +36,8 @@ class Seen:
     @property
     def is_masked(self) -> bool:
         parts = (self.key, self.value, *(value for _, value in self.headers))
-        return any(part.is_masked for part in parts) or len(self.headers) < len(self.record.headers)
+        looked_at = min(len(self.record.headers), HEADERS_SHOWN_MAX)
+        return any(part.is_masked for part in parts) or len(self.headers) < looked_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +96,25 @@ class Lens:
             "timestamp_type": "append" if record.is_log_append_time else "create",
             "key": part_dict(seen.key, chars_max),
             "value": part_dict(seen.value, chars_max),
-            "headers": [
-                {"name": name, **part_dict(value, chars_max)} for name, value in seen.headers
-            ],
-            "headers_left_out": max(len(record.headers) - HEADERS_SHOWN_MAX, 0),
+            "headers": self._shown_headers(seen),
+            "headers_left_out": record.headers_left_out
+            + max(len(record.headers) - HEADERS_SHOWN_MAX, 0),
             "masked": seen.is_masked,
         }
+
+    def _shown_headers(self, seen: Seen) -> list[dict[str, Any]]:
+        """All of them, with as much of their texts as the message's share allows."""
+        each, left = TEXT_SHOWN_MAX, HEADERS_TEXT_MAX
+        if self.query.is_whole:
+            each = left = TEXT_WHOLE_MAX
+        found = []
+        for name, value in seen.headers:
+            part = part_dict(value, min(each, left))
+            shown = name[:HEADER_NAME_SHOWN_MAX]
+            part["truncated"] = part["truncated"] or len(shown) < len(name)
+            left = max(left - len(part["text"]) - len(shown), 0)
+            found.append({"name": shown, **part})
+        return found
 
 
 def _time(at_ms: int | None) -> str | None:

@@ -55,7 +55,10 @@ class _Forward:
 
 
 class OldestFirst:
+    """Of what does not fit in its share of the buffer the new end is read again later."""
+
     def __init__(self, spans: Mapping[int, Span]) -> None:
+        self._bytes_max = max(BUFFER_BYTES_MAX // max(len(spans), 1), 1)
         self._parts = {
             number: _Forward(span.start, span.start, span.end) for number, span in spans.items()
         }
@@ -76,8 +79,16 @@ class OldestFirst:
             part = self._parts[number]
             part.buffer.extend(fetched.records.get(number, ()))
             part.read = max(part.read, following)
+            self._forget_newest(part)
             if not part.buffer:
                 part.at = part.read
+
+    def _forget_newest(self, part: _Forward) -> None:
+        held = sum(record.held_bytes for record in part.buffer)
+        while held > self._bytes_max and len(part.buffer) > 1:
+            gone = part.buffer.pop()
+            held -= gone.held_bytes
+            part.read = gone.offset
 
     def pop(self) -> Record | None:
         if self.needs():
@@ -158,7 +169,7 @@ class NewestFirst:
             part = self._parts[number]
             for record in fetched.records.get(number, ()):
                 part.coming.append(record)
-                part.coming_bytes += record.size_bytes
+                part.coming_bytes += record.held_bytes
             self._forget_oldest(part)
             part.read = max(part.read, following)
             if part.read >= part.high:
@@ -167,7 +178,7 @@ class NewestFirst:
     def _forget_oldest(self, part: _Backward) -> None:
         while part.coming_bytes > self._bytes_max and len(part.coming) > 1:
             gone = part.coming.popleft()
-            part.coming_bytes -= gone.size_bytes
+            part.coming_bytes -= gone.held_bytes
             part.low = gone.offset + 1
             part.window = max(part.window // 2, 1)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from controlplane.gateway.record_port import Span
+from controlplane.gateway.record_port import Isolation, Span
 from controlplane.messages.bounds import PAGE_DEFAULT, PARTITIONS_MAX
 from controlplane.messages.decoding import Format
 from controlplane.messages.expression import Node
@@ -41,6 +41,7 @@ class Query:
         expression: as `expression.parse` made it.
         spans: where the page before ended; then `start` counts no more.
         is_whole: texts are not cut to what a list shows.
+        isolation: whether records of aborted and open transactions are read, too.
     """
 
     partitions: frozenset[int] = frozenset()
@@ -57,6 +58,7 @@ class Query:
     value_format: Format = Format.AUTO
     spans: Mapping[int, Span] = field(default_factory=dict)
     is_whole: bool = False
+    isolation: Isolation = Isolation.READ_UNCOMMITTED
 
     @property
     def is_filtered(self) -> bool:

@@ -16,11 +16,13 @@ from controlplane.clusters.connections import gateway_for, record_reader
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import NotFound, TooManyRequests, field_problem
 from controlplane.common.slots import Slots
-from controlplane.gateway.record_port import Fetched, Span
+from controlplane.gateway.record_port import Fetched, Isolation, Span
 from controlplane.gateway.types import EARLIEST, LATEST, TP
 from controlplane.messages.bounds import (
     FETCH_WAIT_S,
+    PAGE_HEADERS_MAX,
     PARTITIONS_MAX,
+    RIGHTS_CHECK_S,
     SCAN_S_MAX,
     SCANNED_BYTES_MAX,
     SCANNED_RECORDS_MAX,
@@ -54,14 +56,27 @@ class Asked:
     lens: Lens
     places: "Places"
     is_tail: bool = False
+    renewed: Callable[[], Lens] | None = None
+    """How this reader looks by now; raises Problem where they may not look any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What is to be read by partition, and partitions that have no leader to ask."""
+    """What is to be read by partition, and partitions that have no leader to ask.
+
+    `held_back`: for `read_committed`, what lies between the last stable offset and the end, by
+    partition: an open transaction keeps it from consumers.
+    """
 
     spans: Mapping[int, Span]
     unavailable: list[int]
+    held_back: Mapping[int, Span] = field(default_factory=dict)
+
+    def held_back_rows(self) -> list[dict[str, int]]:
+        return [
+            {"partition": number, "last_stable_offset": span.start, "end_offset": span.end}
+            for number, span in sorted(self.held_back.items())
+        ]
 
 
 @dataclass(slots=True)
@@ -102,36 +117,42 @@ def seat(tenant_id: str) -> Iterator[None]:
         SEATS.give_back(bounds)
 
 
-Show = Callable[[Seen], dict[str, Any]]
-
-
-def reading(asked: Asked, show: Show | None = None) -> Generator[list[Frame], None, None]:
+def reading(asked: Asked) -> Generator[list[Frame], None, None]:
     """What a reading finds, a list of frames a step; the last one is `done`.
 
     Args:
         asked: who looks how at what.
-        show: makes a message's data; by the lens unless given.
 
     Raises:
         TooManyRequests: no seat.
         GatewayError: the brokers are away or refuse.
+        NotFound, Forbidden, Unavailable: whoever reads may not any more, or nobody can say.
     """
     places = asked.places
-    what = {"partitions": sorted(places.spans), "unavailable": places.unavailable}
     with seat(asked.tenant_id):
-        yield [("phase", {"phase": "connecting", **what})]
-        reader = record_reader(asked.cluster, asked.topic, sorted(places.spans))
+        yield [_phase("connecting", asked.lens, places)]
+        reader = record_reader(
+            asked.cluster, asked.topic, sorted(places.spans), asked.lens.query.isolation
+        )
         try:
-            scan = _Scan(asked, show or asked.lens.shown)
-            yield [("phase", {"phase": "reading", **what})]
+            scan = _Scan(asked)
+            yield [_phase("reading", asked.lens, places)]
             while not scan.ended_by:
                 needs = scan.merge.needs()
                 if needs:
                     scan.take(needs, reader.fetch(needs, wait_s=FETCH_WAIT_S))
+                if scan.renew():
+                    yield [_phase("reading", scan.lens, places)]
                 yield scan.look()
             yield [("done", scan.summary())]
         finally:
             reader.close()
+
+
+def _phase(phase: str, lens: Lens, places: Places) -> Frame:
+    what = {"partitions": sorted(places.spans), "unavailable": places.unavailable}
+    held = places.held_back_rows()
+    return "phase", {"phase": phase, **what, "masked": bool(lens.masks), "held_back": held}
 
 
 def places_of(cluster: Cluster, topic: str, query: Query) -> Places:
@@ -157,7 +178,9 @@ def places_of(cluster: Cluster, topic: str, query: Query) -> Places:
         )
     tps = [TP(topic, number) for number in wanted]
     lows = gateway.offsets(dict.fromkeys(tps, EARLIEST))
-    highs = gateway.offsets(dict.fromkeys(tps, LATEST))
+    ends = highs = gateway.offsets(dict.fromkeys(tps, LATEST))
+    if query.isolation is Isolation.READ_COMMITTED:
+        highs = gateway.offsets(dict.fromkeys(tps, LATEST), query.isolation)
     bounds = {
         tp.partition: Span(lows[tp].offset, max(highs[tp].offset, lows[tp].offset))
         for tp in tps
@@ -165,11 +188,16 @@ def places_of(cluster: Cluster, topic: str, query: Query) -> Places:
     }
     at_time: dict[int, int] = {}
     if query.start is From.TIME and not query.spans:
-        found = gateway.offsets(dict.fromkeys(tps, query.time_ms))
+        found = gateway.offsets(dict.fromkeys(tps, query.time_ms), query.isolation)
         # None at or after it: the end.
         at_time = {tp.partition: at.offset for tp, at in found.items() if at.offset >= 0}
     unavailable = sorted(set(wanted) - set(bounds))
-    return Places(spans_of(query, bounds, at_time), unavailable)
+    held_back = {
+        tp.partition: Span(highs[tp].offset, ends[tp].offset)
+        for tp in tps
+        if tp in highs and tp in ends and highs[tp].offset < ends[tp].offset
+    }
+    return Places(spans_of(query, bounds, at_time), unavailable, held_back)
 
 
 @dataclass(slots=True)
@@ -194,20 +222,35 @@ class _Silence:
 
 
 class _Scan:
-    def __init__(self, asked: Asked, show: Show) -> None:
-        self._asked, self._places, self._show = asked, asked.places, show
+    def __init__(self, asked: Asked) -> None:
+        self._asked, self._places, self.lens = asked, asked.places, asked.lens
         self._query = asked.lens.query
         self.merge: Merge = _merge(asked)
         self.ended_by = END if self.merge.is_done else ""
         self._counts = Counts(is_masked=bool(asked.lens.masks))
         self._silence, self._silent = _Silence(), list[int]()
-        self._began_s = time.monotonic()
+        self._began_s = self._asked_s = time.monotonic()
         self._second, self._shown_in_second = 0, 0
+        self._held_bytes, self._headers_shown = 0, 0
+
+    def renew(self) -> bool:
+        """Look by what is right now, when it is time to ask; whether other masks apply.
+
+        Rights are lost and masks are set while a tail is open: what is seen after that, buffered or
+        not, is seen by them. Raises as `Asked.renewed`.
+        """
+        now_s = time.monotonic()
+        if self._asked.renewed is None or now_s - self._asked_s < RIGHTS_CHECK_S:
+            return False
+        before, self.lens = self.lens, self._asked.renewed()
+        self._asked_s = now_s
+        self._counts.is_masked = self._counts.is_masked or bool(self.lens.masks)
+        return self.lens.masks != before.masks
 
     def take(self, needs: Mapping[int, Span], fetched: Fetched) -> None:
-        self._counts.bytes += sum(
-            record.size_bytes for rows in fetched.records.values() for record in rows
-        )
+        records = [record for rows in fetched.records.values() for record in rows]
+        self._counts.bytes += sum(record.size_bytes for record in records)
+        self._held_bytes += sum(record.held_bytes for record in records)
         self.merge.give(fetched)
         if self._asked.is_tail:
             return  # nothing new is no silence
@@ -230,11 +273,11 @@ class _Scan:
             if record is None:
                 break
             self._counts.records += 1
-            seen = self._asked.lens.see(record)
+            seen = self.lens.see(record)
             if self._is_meant(seen):
                 self._counts.matched += 1
                 if self._has_room():
-                    frames.append(("message", self._show(seen)))
+                    frames.append(("message", self._shown(seen)))
             self.ended_by = self._ended_by()
             if self.ended_by:
                 break
@@ -243,10 +286,20 @@ class _Scan:
 
     def _is_meant(self, seen: Seen) -> bool:
         try:
-            return self._asked.lens.matches(seen)
+            return self.lens.matches(seen)
         except EvaluationError:
             self._counts.filter_errors += 1
             return False
+
+    def _shown(self, seen: Seen) -> dict[str, Any]:
+        """With the headers that are left of the page's share; a file has a share of bytes."""
+        data = self.lens.shown(seen)
+        if not self._query.is_whole:
+            headers = data["headers"]
+            data["headers"] = headers[: max(PAGE_HEADERS_MAX - self._headers_shown, 0)]
+            data["headers_left_out"] += len(headers) - len(data["headers"])
+            self._headers_shown += len(data["headers"])
+        return data
 
     def _has_room(self) -> bool:
         """A tail shows so many messages a second: nobody reads more, and browsers stay quick."""
@@ -254,7 +307,7 @@ class _Scan:
             return True
         second = int(time.monotonic())
         if second != self._second:
-            self._second, self._shown_in_second = second, 0
+            self._second, self._shown_in_second, self._headers_shown = second, 0, 0
         self._shown_in_second += 1
         if self._shown_in_second > TAIL_MESSAGES_PER_S_MAX:
             self._counts.left_out += 1
@@ -271,7 +324,7 @@ class _Scan:
             return END
         if counts.records >= SCANNED_RECORDS_MAX:
             return RECORDS
-        if counts.bytes >= SCANNED_BYTES_MAX:
+        if self._held_bytes >= SCANNED_BYTES_MAX:
             return BYTES
         return SECONDS if elapsed_s >= SCAN_S_MAX else ""
 
@@ -286,6 +339,7 @@ class _Scan:
             "cursor": cursor_of(order, left) if has_more and left else None,
             "unavailable": self._places.unavailable,
             "silent": sorted(self._silent),
+            "held_back": self._places.held_back_rows(),
             **self._counts.as_dict(self._began_s),
         }
 

@@ -15,7 +15,7 @@ from controlplane.common.grants import (
 )
 from controlplane.common.problems import field_problem
 from controlplane.common.serializers import PageSerializer, Shape, etag_field, page_serializer
-from controlplane.gateway.record_port import NewRecord
+from controlplane.gateway.record_port import Isolation, NewRecord
 from controlplane.messages.bounds import (
     EXPORT_RECORDS_DEFAULT,
     EXPORT_RECORDS_MAX,
@@ -44,6 +44,7 @@ from controlplane.messages.query import (
 NDJSON, CSV = "ndjson", "csv"
 FORMATS = [each.value for each in Format]
 KINDS = [each.value for each in Kind]
+ISOLATIONS = [each.value for each in Isolation]
 ENDINGS = ["limit", "end", "records", "bytes", "seconds"]
 PARTITION_MAX = 1_000_000
 
@@ -77,7 +78,9 @@ class MessageSerializer(Shape):
     key = MessagePartSerializer()
     value = MessagePartSerializer()
     headers = MessageHeaderSerializer(many=True)
-    headers_left_out = serializers.IntegerField()
+    headers_left_out = serializers.IntegerField(
+        help_text="Headers that it has besides: of one message 100 are read, of a page 2000 shown."
+    )
     masked = serializers.BooleanField(help_text="Something of it is hidden.")
 
 
@@ -95,6 +98,14 @@ class ReadingProgressSerializer(Shape):
     elapsed_ms = serializers.IntegerField()
 
 
+class HeldBackSerializer(Shape):
+    """Of `read_committed`: what an open transaction keeps from consumers."""
+
+    partition = serializers.IntegerField()
+    last_stable_offset = serializers.IntegerField(help_text="The first that is not read.")
+    end_offset = serializers.IntegerField(help_text="Of the partition; exclusive.")
+
+
 class ReadingDoneSerializer(ReadingProgressSerializer):
     ended_by = serializers.ChoiceField(
         ENDINGS,
@@ -107,12 +118,17 @@ class ReadingDoneSerializer(ReadingProgressSerializer):
     silent = serializers.ListField(
         child=serializers.IntegerField(), help_text="Partitions that did not answer in time."
     )
+    held_back = HeldBackSerializer(many=True)
 
 
 class ReadingPhaseSerializer(Shape):
     phase = serializers.ChoiceField(["connecting", "reading"])
     partitions = serializers.ListField(child=serializers.IntegerField())
     unavailable = serializers.ListField(child=serializers.IntegerField())
+    masked = serializers.BooleanField(
+        help_text="Masks hide something of what comes. Said again when that changes."
+    )
+    held_back = HeldBackSerializer(many=True)
 
 
 class MessagePageSerializer(Shape):
@@ -163,6 +179,7 @@ class MessageQuerySerializer(Shape):
     filter = serializers.CharField(max_length=EXPRESSION_MAX, required=False, allow_blank=True)
     key_format = serializers.ChoiceField(FORMATS, default=Format.AUTO.value)
     value_format = serializers.ChoiceField(FORMATS, default=Format.AUTO.value)
+    isolation = serializers.ChoiceField(ISOLATIONS, default=Isolation.READ_UNCOMMITTED.value)
     cursor = serializers.CharField(max_length=CURSOR_CHARS_MAX, required=False)
     whole = serializers.BooleanField(default=False)
 
@@ -195,7 +212,10 @@ def query_of(
     given.is_valid(raise_exception=True)
     values = given.validated_data
     start = From(values.get("from") or _start(values, is_tail=is_tail))
-    order = Order(values.get("order") or default_order(start))
+    # A tail that begins at the end begins there: newest first it would be all before it.
+    order = Order(values.get("order") or (Order.OLDEST if is_tail else default_order(start)))
+    if is_tail and order is Order.NEWEST:
+        raise field_problem("/order", "A live tail goes on with what comes: read oldest first.")
     for field, wanted in (("offset", From.OFFSET), ("time", From.TIME)):
         if start is wanted and field not in values and "cursor" not in values:
             raise field_problem(f"/{field}", f"from={wanted.value} needs {field}.", "required")
@@ -227,6 +247,7 @@ def query_of(
         value_format=Format(values["value_format"]),
         spans=spans,
         is_whole=values["whole"],
+        isolation=Isolation(values["isolation"]),
     )
 
 
@@ -442,6 +463,11 @@ class SchemaRegistryInputSerializer(Shape):
         if url.username is not None or url.query or url.fragment:
             raise serializers.ValidationError("A URL without user, query and fragment.")
         return value.rstrip("/")
+
+
+class SchemaRegistryCheckSerializer(Shape):
+    answers = serializers.BooleanField(help_text="It is a registry, and lets this user in.")
+    detail = serializers.CharField(allow_blank=True, help_text="Why not, in a sentence.")
 
 
 class SchemaRegistrySerializer(Shape):

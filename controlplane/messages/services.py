@@ -1,24 +1,32 @@
 """Writes: masks, records, and the record of who read what, which never says what it said."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from controlplane.audit.services import About, Actor, audit_record
 from controlplane.clusters.connections import gateway_for, write_record
 from controlplane.clusters.models import Cluster
 from controlplane.common.crypto import seal
-from controlplane.common.grants import Pattern, Verb
-from controlplane.common.problems import Conflict, NotFound, Problem, field_problem
+from controlplane.common.grants import Pattern, Scope, Verb
+from controlplane.common.problems import (
+    Conflict,
+    NotFound,
+    Problem,
+    Unavailable,
+    field_problem,
+)
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.record_port import NewRecord, Written
+from controlplane.gateway.schema_registry import first_answer
 from controlplane.messages.bounds import PRODUCE_TIMEOUT_S
 from controlplane.messages.lens import Lens
 from controlplane.messages.models import MaskRule, SchemaRegistry
 from controlplane.messages.query import Query
 from controlplane.messages.reading import Asked, places_of
-from controlplane.messages.schemas import from_schema_of
+from controlplane.messages.schemas import from_schema_of, registry_spec
 from controlplane.messages.selectors import applying, hash_secret, mask_row, topic_cluster
 from controlplane.tenants.models import Tenant
 from controlplane.topics.rules import refuse_internal
@@ -56,6 +64,7 @@ def read_begin(
         lens=lens,
         places=places_of(cluster, topic, query),
         is_tail=how == TAIL,
+        renewed=lambda: _renewed(lens, tenant, actor.scope, cluster.pk, topic),
     )
     record(
         cluster,
@@ -68,11 +77,29 @@ def read_begin(
             "order": query.order.value,
             "partitions": sorted(query.partitions)[:50],
             "filtered": query.is_filtered,
+            "isolation": query.isolation.value,
             "continued": bool(query.spans),
             "masked": bool(masks),
         },
     )
     return asked
+
+
+def _renewed(lens: Lens, tenant: Tenant, scope: Scope, cluster_id: str, topic: str) -> Lens:
+    """The lens by the masks of now, while the topic's messages may be read.
+
+    The session and its grants are looked at where streams are kept open (`console/streams`).
+
+    Raises:
+        NotFound, Forbidden: as `topic_cluster`.
+        Unavailable: nobody can say; so nothing more is read.
+    """
+    try:
+        cluster = topic_cluster(tenant, scope, Verb.BROWSE, cluster_id, topic)
+        masks = applying(tenant, scope, cluster.name, topic)
+    except DatabaseError as error:
+        raise Unavailable("Whether these messages may be read cannot be looked up.") from error
+    return replace(lens, masks=masks, secret=hash_secret(tenant) if masks else b"")
 
 
 def record(
@@ -209,11 +236,7 @@ def registry_set(*, cluster: Cluster, actor: Actor, values: Mapping[str, Any]) -
     """
     with transaction.atomic():
         before = SchemaRegistry.objects.select_for_update().filter(pk=cluster.pk).first()
-        token = before.secrets_token if before and before.url == values["url"] else ""
-        if values.get("password") is not None:
-            token = seal({"password": values["password"]}) if values["password"] else ""
-        if token and not values["url"].startswith("https://"):
-            raise field_problem("/url", "A password goes over https alone.")
+        token = _registry_token(before, values)
         SchemaRegistry.objects.update_or_create(
             cluster=cluster,
             defaults={
@@ -224,6 +247,41 @@ def registry_set(*, cluster: Cluster, actor: Actor, values: Mapping[str, Any]) -
             },
         )
         _registry_record(cluster, actor, "set", values["url"])
+
+
+def registry_check(*, cluster: Cluster, actor: Actor, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether a registry answers there and lets us in; nothing is set by it.
+
+    The password that is kept goes along where none is given, to the address that it is for alone.
+
+    Raises:
+        Invalid: a password over plain http.
+    """
+    row = SchemaRegistry(
+        cluster=cluster,
+        url=values["url"],
+        username=values["username"],
+        ca_pem=values["ca_pem"],
+        secrets_token=_registry_token(SchemaRegistry.objects.filter(pk=cluster.pk).first(), values),
+    )
+    try:
+        first_answer(registry_spec(row))
+    except GatewayError as error:
+        found = {"answers": False, "detail": error.said}
+    else:
+        found = {"answers": True, "detail": ""}
+    _registry_record(cluster, actor, "check", row.url)
+    return found
+
+
+def _registry_token(before: SchemaRegistry | None, values: Mapping[str, Any]) -> str:
+    """The sealed password: a new one, or that of before at the same address."""
+    token = before.secrets_token if before and before.url == values["url"] else ""
+    if values.get("password") is not None:
+        token = seal({"password": values["password"]}) if values["password"] else ""
+    if token and not values["url"].startswith("https://"):
+        raise field_problem("/url", "A password goes over https alone.")
+    return token
 
 
 def registry_remove(*, cluster: Cluster, actor: Actor) -> None:

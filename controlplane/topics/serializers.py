@@ -1,6 +1,6 @@
 from rest_framework import serializers
 
-from controlplane.common.serializers import Shape
+from controlplane.common.serializers import PageSerializer, Shape
 from controlplane.observed.serializers import ObservedRowSerializer, observed_page
 from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.topics.models import LEASE_MOVES
@@ -168,3 +168,34 @@ class RetentionLeaseDiffSerializer(ConfigDiffSerializer):
     for_s = serializers.IntegerField()
     extends = serializers.BooleanField()
     disk = DiskRowSerializer(many=True)
+
+
+SEGMENT_ROLES = ("current", "future")
+
+
+class SegmentSerializer(Shape):
+    base_offset = serializers.IntegerField()
+    size_bytes = serializers.IntegerField(help_text="Of its records, without indexes.")
+    modified_ms = serializers.IntegerField(help_text="By the host's clock.")
+    role = serializers.ChoiceField(
+        SEGMENT_ROLES, help_text="future: of the directory that the replica moves to."
+    )
+
+
+class SegmentDirectorySerializer(Shape):
+    directory = serializers.CharField(allow_blank=True)
+    role = serializers.ChoiceField(SEGMENT_ROLES)
+    total = serializers.IntegerField(allow_null=True, help_text="Segments.")
+    total_bytes = serializers.IntegerField(allow_null=True, help_text="Of all their records.")
+    other_bytes = serializers.IntegerField(
+        allow_null=True, help_text="Of indexes and whatever else is there."
+    )
+
+
+class SegmentPageSerializer(Shape):
+    data = SegmentSerializer(many=True, help_text="The newest first.")  # type: ignore[assignment] # a field
+    page = PageSerializer()
+    broker = serializers.IntegerField()
+    host_id = serializers.CharField()
+    directories = SegmentDirectorySerializer(many=True)
+    answered_at_ms = serializers.IntegerField(allow_null=True, help_text="By the host's clock.")

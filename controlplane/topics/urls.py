@@ -9,5 +9,11 @@ urlpatterns = [
         "clusters/<str:cluster_id>/topics/<str:name>/config-history",
         api.ConfigHistoryView.as_view(),
     ),
+    path("clusters/<str:cluster_id>/topics/<str:name>/producers", api.ProducersView.as_view()),
+    path("clusters/<str:cluster_id>/topics/<str:name>/replicas", api.ReplicasView.as_view()),
+    path(
+        "clusters/<str:cluster_id>/topics/<str:name>/partitions/<str:partition>/segments",
+        api.SegmentsView.as_view(),
+    ),
     path("clusters/<str:cluster_id>/topics/<str:name>", api.TopicView.as_view()),
 ]

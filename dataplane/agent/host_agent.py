@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.agent import spec as layout
+from dataplane.agent.answering import Answering
 from dataplane.agent.incarnation import IncarnationError, directory_id_in, incarnation_of
 from dataplane.agent.managed_broker import ManagedBroker, forget_secrets, homes, leftovers
 from dataplane.agent.processes import adopt
+from dataplane.agent.questions import Kind
 from dataplane.agent.spec import SpecError
 from dataplane.ports.coordinator import (
     BadVersionError,
@@ -81,6 +83,9 @@ class HostAgent:
         self._tasks: list[asyncio.Task[None]] = []
         self._started_at_ms = clock.realtime_ms()
         self._expired = False
+        self._answering = Answering(
+            settings.host_id, coordinator, clock=clock, home_of=self._home_of
+        )
         self.replaced: asyncio.Future[IncarnationError] = asyncio.get_running_loop().create_future()
         """Done when another agent has taken this host's id over: this one has to end."""
 
@@ -101,12 +106,14 @@ class HostAgent:
         desired = layout.desired_path(settings.host_id)
         await self._stop_unwanted(set(await self._coordinator.children(desired)))
         self._desired_watch = self._coordinator.watch_children(desired, self._on_desired)
+        self._answering.start()
         log.info("agent of host %s, data in %s", settings.host_id, settings.data_dir)
 
     async def stop(self, *, keep_brokers: bool) -> None:
         """Stop the brokers too, unless they shall go on for the next agent."""
         if self._desired_watch is not None:
             self._desired_watch.cancel()
+        await self._answering.close()
         for watch in self._watches.values():
             watch.cancel()
         await asyncio.gather(
@@ -136,6 +143,7 @@ class HostAgent:
             port_range=settings.port_range,
             agent_version=VERSION,
             incarnation=self._incarnation,
+            answers=[kind.value for kind in Kind],
         )
         await self._claim(described)
         for path in (
@@ -266,6 +274,11 @@ class HostAgent:
             log.warning("secrets of %s stay on this host: %s", key, error)
         if self._leaving[key] is asyncio.current_task():
             del self._leaving[key]
+
+    def _home_of(self, key: str) -> Path | None:
+        """Of a desired broker; what else may lie in the data directory is nobody's to ask for."""
+        broker = self._brokers.get(key)
+        return None if broker is None or key.startswith(".") else broker.home
 
     def _manage(self, key: str) -> ManagedBroker:
         return ManagedBroker(

@@ -184,7 +184,9 @@ def encode_host(
     port_range: tuple[int, int],
     agent_version: str,
     incarnation: Incarnation,
+    answers: Iterable[str] = (),
 ) -> bytes:
+    """`answers` are the kinds of questions that its agent takes (`questions`)."""
     return json.dumps(
         {
             "v": FORMAT,
@@ -195,6 +197,7 @@ def encode_host(
             "address": address,
             "port_range": list(port_range),
             "agent_version": agent_version,
+            "answers": sorted(answers),
         }
     ).encode()
 

@@ -2,17 +2,26 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 
+from controlplane.clusters.models import Cluster
+from controlplane.common.grants import Match
 from controlplane.gateway.errors import unreachable
+from controlplane.gateway.fake_records import FakeRecordReader
 from controlplane.gateway.record_port import NewRecord
+from controlplane.messages import reading, services
+from controlplane.messages.masking import REPLACEMENT
+from controlplane.messages.models import MaskRule
 from controlplane.messages.reading import SEATS
 from controlplane.tenants.models import Membership
 from tests.console.listening import SECONDS, sign_in
 from tests.console.test_events import faults
 from tests.controlplane.messages.conftest import fill
+from tests.controlplane.support import tenant_make
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,6 +90,77 @@ async def test_a_tail_ends_with_the_right_to_it(listen, world, reader):
     await until(lambda: free(world), "the reading is cancelled")
 
 
+@pytest.fixture
+def at_once(monkeypatch):
+    """Rights are asked for at each step, and brokers wait a little for records, as real ones."""
+    monkeypatch.setattr(reading, "RIGHTS_CHECK_S", 0.0)
+    fetch = FakeRecordReader.fetch
+
+    def waiting(self, spans, *, wait_s):
+        threading.Event().wait(0.05)
+        return fetch(self, spans, wait_s=wait_s)
+
+    monkeypatch.setattr(FakeRecordReader, "fetch", waiting)
+
+
+async def test_a_tail_is_masked_as_soon_as_a_mask_is_set(listen, world, reader, at_once):
+    listener = await listen(reader, address(world, query="tail=true"))
+
+    def phases():
+        return [data["masked"] for name, data in listener.events() if name == "phase"]
+
+    def texts():
+        return [data["value"]["text"] for name, data in listener.events() if name == "message"]
+
+    await until(lambda: len(phases()) == 2, "it reads")
+    world.gateway.write_record("orders", NewRecord(partition=0, key=None, value=b"secret 1"))
+    await until(lambda: texts() == ["secret 1"], "it came, and nothing of before")
+    rule = await sync_to_async(MaskRule.objects.create)(
+        tenant=world.tenant,
+        topic_match=Match.LITERAL.value,
+        topic_name="orders",
+        part="value",
+        act="replace",
+    )
+    await until(lambda: phases() == [False, False, True], "the mask holds")
+    world.gateway.write_record("orders", NewRecord(partition=0, key=None, value=b"secret 2"))
+    await until(lambda: texts() == ["secret 1", REPLACEMENT], "it came, masked")
+    assert b"secret 2" not in listener.content
+    await sync_to_async(rule.delete)()
+    await until(lambda: phases() == [False, False, True, False], "the mask is gone")
+    assert [faults("MessageEvents", name, data) for name, data in listener.events()] == [[]] * len(
+        listener.events()
+    )
+
+
+async def test_a_tail_ends_when_its_cluster_is_not_the_tenants_any_more(
+    listen, world, reader, at_once
+):
+    listener = await listen(reader, address(world, query="tail=true"))
+    await until(listener.events, "it began")
+    rival = await sync_to_async(tenant_make)("rival")
+    await sync_to_async(Cluster.objects.filter(pk=world.cluster.id).update)(tenant=rival)
+    await asyncio.wait_for(listener.ended.wait(), SECONDS)
+    name, data = listener.events()[-1]
+    assert (name, data["status"]) == ("failed", 404)
+    await until(lambda: free(world), "the seat is given back")
+
+
+async def test_a_tail_ends_when_nobody_can_say_whether_it_is_allowed(
+    listen, world, reader, at_once, monkeypatch
+):
+    listener = await listen(reader, address(world, query="tail=true"))
+    await until(listener.events, "it began")
+
+    def broken(*_):
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr(services, "applying", broken)
+    await asyncio.wait_for(listener.ended.wait(), SECONDS)
+    name, data = listener.events()[-1]
+    assert (name, data["status"]) == ("failed", 503)
+
+
 async def test_what_fails_later_is_the_last_event(listen, world, reader):
     world.gateway.fail_next("fetch", unreachable("gone"))
     listener = await listen(reader, address(world))
@@ -93,7 +173,13 @@ async def test_what_fails_later_is_the_last_event(listen, world, reader):
 
 @pytest.mark.parametrize(
     ("query", "status"),
-    [("filter=value.", 422), ("limit=9999", 422), ("other=1", 422), ("cursor=%00", 404)],
+    [
+        ("filter=value.", 422),
+        ("limit=9999", 422),
+        ("other=1", 422),
+        ("cursor=%00", 404),
+        ("tail=true&order=newest", 422),
+    ],
 )
 async def test_bad_queries_are_refused_before_anything(listen, world, reader, query, status):
     listener = await listen(reader, address(world, query=query))

@@ -60,7 +60,7 @@ def test_what_was_never_seen_is_missing_while_the_brokers_are_away(world, ids, r
     parts = parts_of(world, ids, row)
     missing = {name: part for name, part in parts.items() if part["status"] == UNAVAILABLE}
     assert all("cluster" in part["reason"] for name, part in missing.items() if name != "process")
-    without = {"reassignments", "quotas", "settings", "process"}
+    without = {"reassignments", "quotas", "settings", "process", "producers", "replicas"}
     assert set(missing) == (OBSERVED | without) & set(parts)
 
 

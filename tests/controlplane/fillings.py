@@ -147,6 +147,7 @@ def everything(world):
         "runbook_run": followed.pk,
         "check_number": "1",
         "broker": "1",
+        "partition": "0",
         "act_number": "1",
         "destination": destination.pk,
         "delivery": delivery.pk,

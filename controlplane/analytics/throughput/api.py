@@ -35,6 +35,7 @@ class ThroughputView(TenantView):
             OpenApiParameter("of", str, enum=list(selectors.SUBJECTS), description="cluster"),
             OpenApiParameter("broker", int, description="One of them; without it all."),
             OpenApiParameter("topic", str, description="With of=topic and of=partition."),
+            OpenApiParameter("partition", int, description="One of the topic's; without it all."),
             OpenApiParameter("group", str, description="With of=group; a series a topic."),
             OpenApiParameter("range", str, enum=list(selectors.RANGES_S), description="1h"),
             OpenApiParameter("points", int, description="At most; 10 to 1000, 240 by default."),

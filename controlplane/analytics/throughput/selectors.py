@@ -68,7 +68,10 @@ NO_TOTALS = "There are no totals of this cluster for you."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What about; `broker`, `topic`, `group` name it, without `broker` all of them are meant."""
+    """What about; `broker`, `topic`, `group`, `partition` name it.
+
+    Without `broker` or `partition` all brokers or all partitions of the topic are meant.
+    """
 
     of: str
     range: str
@@ -76,6 +79,7 @@ class Question:
     broker: int | None = None
     topic: str | None = None
     group: str | None = None
+    partition: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +174,8 @@ def _is_asked(key: Key, question: Question) -> bool:
         return key == ("c",)
     if question.of == BROKER:
         return key[0] == "b" and question.broker in (None, key[1])
+    if question.of == PARTITION:
+        return question.partition in (None, key[2])
     return True
 
 

@@ -23,7 +23,7 @@ from controlplane.common.serializers import Shape
 from spark_analytics.contracts.gold import GROUP_ROLLUP
 
 POINTS_DEFAULT = 240
-BROKER_MAX = 2**31 - 1
+BROKER_MAX = PARTITION_MAX = 2**31 - 1
 TOPIC_CHARS = GROUP_ROLLUP.column("topic").length_max
 GROUP_CHARS = GROUP_ROLLUP.column("group").length_max
 LISTS = (TOPIC, GROUP, BROKER)
@@ -35,6 +35,7 @@ class ThroughputQuerySerializer(Shape):
     range: Any = serializers.ChoiceField(list(RANGES_S), default="1h")
     points = serializers.IntegerField(default=POINTS_DEFAULT, min_value=10, max_value=1000)
     broker = serializers.IntegerField(required=False, min_value=0, max_value=BROKER_MAX)
+    partition = serializers.IntegerField(required=False, min_value=0, max_value=PARTITION_MAX)
     topic = serializers.CharField(required=False, max_length=TOPIC_CHARS)
     group = serializers.CharField(required=False, max_length=GROUP_CHARS)
 

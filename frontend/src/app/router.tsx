@@ -86,6 +86,11 @@ const credentialsRoute = createRoute({
   path: "/clusters/$clusterId/credentials",
   component: lazyRouteComponent(() => import("@/features/clusters/credentials-page"), "CredentialsPage"),
 });
+const schemaRegistryRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/schema-registry",
+  component: lazyRouteComponent(() => import("@/features/clusters/schema-registry-page"), "SchemaRegistryPage"),
+});
 const clusterRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/clusters/$clusterId",
@@ -256,6 +261,7 @@ const routeTree = rootRoute.addChildren([
     newClusterRoute,
     registerRoute,
     credentialsRoute,
+    schemaRegistryRoute,
     clusterRoute,
     eventsRoute,
     brokerRoute,

@@ -8,9 +8,10 @@ interface OfPartition {
 
 export const partitionId = ({ topic, partition }: OfPartition) => `${topic}-${partition}`;
 
-/** The column that names a row's partition, sorted by topic and number; `topicOf` draws the topic in its own way. */
+/** The column that names a row's partition, sorted by topic and number; either may be drawn in its own way. */
 export function partitionColumn<Row extends OfPartition>(
   topicOf: (row: Row) => ReactNode = (row) => row.topic,
+  numberOf: (row: Row) => ReactNode = (row) => row.partition,
 ): ColumnDef<Row, string> {
   return {
     id: "partition",
@@ -18,7 +19,7 @@ export function partitionColumn<Row extends OfPartition>(
     accessorFn: (row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`,
     cell: ({ row }) => (
       <span className="ps-mono">
-        {topicOf(row.original)}-{row.original.partition}
+        {topicOf(row.original)}-{numberOf(row.original)}
       </span>
     ),
   };

@@ -28,6 +28,8 @@ interface ThroughputCardProps {
   onRange: (range: ChartRange) => void;
 }
 
+/** Of a group; each has two lines. */
+const GROUP_TOPICS_SHOWN = 4;
 const SOURCES = { samples: "by samples", hours: "by hours", days: "by days" } as const;
 
 /** What went in and out a second: the last hour live, longer ranges from what Spark rolled up. */
@@ -108,12 +110,24 @@ function Figures({ found, clusterId, subject }: { found: Throughput; clusterId: 
 
 /** One subject has a line for what is written and one for what is read; several have a line each. */
 function figureOf(found: Throughput, subject: Subject, unit: "records" | "bytes"): Series[] {
-  const isOne = subject.of === "cluster" || subject.of === "topic" || (subject.of === "broker" && "broker" in subject);
-  if (!isOne) return lineEach(found, subject.of === "group" ? `${unit}_out_per_s` : `${unit}_in_per_s`);
+  if (subject.of === "group") return consumedAndProduced(found, unit);
+  const isOne = subject.of === "cluster" || subject.of === "topic" || "broker" in subject || "partition" in subject;
+  if (!isOne) return lineEach(found, `${unit}_in_per_s`);
   return linesOf(found, [
     { name: "written", measure: `${unit}_in_per_s` },
     { name: "read by groups", measure: `${unit}_out_per_s` },
   ]);
+}
+
+/** What a group consumes against what is produced for it: two lines a topic, of the busiest topics. */
+function consumedAndProduced(found: Throughput, unit: "records" | "bytes"): Series[] {
+  const name = (topic: string | null, what: string) => (found.series.length === 1 ? what : `${topic}, ${what}`);
+  return found.series.slice(0, GROUP_TOPICS_SHOWN).flatMap((series) =>
+    linesOf({ ...found, series: [series] }, [
+      { name: name(series.topic, "consumed"), measure: `${unit}_out_per_s` },
+      { name: name(series.topic, "produced"), measure: `${unit}_in_per_s` },
+    ]),
+  );
 }
 
 function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
@@ -126,6 +140,11 @@ function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
       </span>
       {known !== null && known < 0.995 && <span className="ps-warn">· at least: {formatShare(known)} is known</span>}
       {found.reason && <span className="ps-warn">· {found.reason}</span>}
+      {found.of === "group" && found.series.length > GROUP_TOPICS_SHOWN && (
+        <span className="ps-warn">
+          · the busiest {GROUP_TOPICS_SHOWN} of {found.series.length} topics are shown
+        </span>
+      )}
       {!found.complete && !found.reason && <span className="ps-warn">· the busiest are shown</span>}
       <span>· reads are what consumer groups commit</span>
     </div>

@@ -318,6 +318,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/access/denials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What brokers denied, by their audit logs, read now; the newest first */
+        get: operations["denied_attempt_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/access/drift": {
         parameters: {
             query?: never;
@@ -726,6 +743,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/brokers/{broker_id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last lines of a broker's log, as its host's agent reads them now */
+        get: operations["broker_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/client-config": {
         parameters: {
             query?: never;
@@ -881,6 +915,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/schema-registry/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Whether a registry answers there; nothing is set */
+        post: operations["schema_registry_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/topics": {
         parameters: {
             query?: never;
@@ -959,6 +1010,57 @@ export interface paths {
         };
         /** The same as a file, at most 16 MiB, as X-Penstock-Export-Complete says */
         get: operations["message_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/partitions/{partition}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A partition's segments on one broker, as its host's agent lists them now */
+        get: operations["segment_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/producers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who writes to a topic, as the leaders of its partitions remember: by producer id */
+        get: operations["topic_producers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/topics/{name}/replicas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Size, lag and log directory of every replica of a topic, as its holders say */
+        get: operations["topic_replicas"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2203,6 +2305,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/pages/producers/{cluster_id}/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who writes to a topic */
+        get: operations["console_page_producers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/pages/reassign/{cluster_id}": {
         parameters: {
             query?: never;
@@ -2212,6 +2331,23 @@ export interface paths {
         };
         /** What can be moved */
         get: operations["console_page_reassign"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/pages/replicas/{cluster_id}/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A topic's replicas */
+        get: operations["console_page_replicas"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2914,6 +3050,19 @@ export interface components {
             data: components["schemas"]["AuditEvent"][];
             page: components["schemas"]["Page"];
         };
+        AuditedBroker: {
+            /** @description Lines that it did not write, as there were too many. */
+            held_back: number | null;
+            id: number;
+            /** @description Whether the broker keeps nothing older. */
+            is_whole: boolean;
+            /** @description Attempts that are not listed: older, or of who made many. */
+            left_out: number | null;
+            /** @description How far back was looked; null: its log holds no line, or nothing is known. */
+            since_ms: number | null;
+            /** @description Why nothing is known of it; null when something is. */
+            unknown_because: string | null;
+        };
         BackfillAnswer: {
             attempt: number;
             cancel_requested: boolean;
@@ -3074,6 +3223,18 @@ export interface components {
             /** @description null: it did not say, in older plans */
             before_replicas: number | null;
             id: number;
+        };
+        BrokerLogPage: {
+            /** @description By the host's clock. */
+            answered_at_ms: number | null;
+            /** @description In their order in the log; the next page holds what was before. An entry is on one page, which may hold fewer lines than asked for, also none. */
+            data: components["schemas"]["LogLine"][];
+            host_id: string;
+            page: components["schemas"]["Page"];
+            /** @description Of all that the host keeps of the log. */
+            size_bytes: number | null;
+            /** @description When the log was last written to, by the host's clock. */
+            written_at_ms: number | null;
         };
         BrokerPlacement: {
             follows: number;
@@ -3860,6 +4021,12 @@ export interface components {
         ConsolePlacementParts: {
             partitions: components["schemas"]["BrokerPlacementPart"];
         };
+        ConsoleProducersPage: {
+            parts: components["schemas"]["ConsoleProducersParts"];
+        };
+        ConsoleProducersParts: {
+            producers: components["schemas"]["ProducersPart"];
+        };
         ConsoleReassignPage: {
             parts: components["schemas"]["ConsoleReassignParts"];
         };
@@ -3868,6 +4035,12 @@ export interface components {
             counts: components["schemas"]["TopicCountsPart"];
             loads: components["schemas"]["LoadListPart"];
             reassignments: components["schemas"]["ActiveReassignmentsPart"];
+        };
+        ConsoleReplicasPage: {
+            parts: components["schemas"]["ConsoleReplicasParts"];
+        };
+        ConsoleReplicasParts: {
+            replicas: components["schemas"]["TopicReplicasPart"];
         };
         ConsoleTopicPage: {
             parts: components["schemas"]["ConsoleTopicParts"];
@@ -3944,6 +4117,29 @@ export interface components {
         };
         /** @enum {string} */
         DeliveryStateEnum: "pending" | "retrying" | "sent" | "dead";
+        DeniedAttempt: {
+            /** @description Kafka's name of the last request. */
+            api: string;
+            brokers: number[];
+            /** @description Within what was looked at. */
+            count: number;
+            event: components["schemas"]["EventEnum"];
+            first_ms: number;
+            /** @description The client's address. */
+            host: string;
+            last_ms: number;
+            operation: string;
+            principal: string;
+            /** @description As the client named it; believe nothing. */
+            resource_name: string;
+            /** @description Kafka's, as of an ACL; null of a login. */
+            resource_type: string | null;
+        };
+        DeniedAttemptPage: {
+            brokers: components["schemas"]["AuditedBroker"][];
+            data: components["schemas"]["DeniedAttempt"][];
+            page: components["schemas"]["Page"];
+        };
         Departure: {
             invitations_revoked: number;
             /** @description Keys that the member made. They may do nothing any more until an owner rotates them, who is their maker from then on. */
@@ -4213,6 +4409,8 @@ export interface components {
         };
         /** @enum {string} */
         EndedByEnum: "limit" | "end" | "records" | "bytes" | "seconds";
+        /** @enum {string} */
+        EventEnum: "denied" | "login-failed" | "handshake-failed";
         Extent: {
             /** @description What is known of it. */
             at_least: number;
@@ -4561,6 +4759,13 @@ export interface components {
             /** @description null: not every leader says. */
             bytes: number | null;
             records: number;
+        };
+        HeldBack: {
+            /** @description Of the partition; exclusive. */
+            end_offset: number;
+            /** @description The first that is not read. */
+            last_stable_offset: number;
+            partition: number;
         };
         Host: {
             address: string;
@@ -4987,6 +5192,8 @@ export interface components {
         };
         /** @enum {string} */
         LeadsToEnum: "tenant" | "password";
+        /** @enum {string} */
+        LevelEnum: "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
         Limit: {
             broker: number | null;
             code: string;
@@ -5022,6 +5229,14 @@ export interface components {
         };
         /** @enum {string} */
         LockResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
+        LogLine: {
+            /** @description Whether more stood there than is shown. */
+            cut: boolean;
+            /** @description Of the entry that it is part of; null: it says none. */
+            level: components["schemas"]["LevelEnum"] | components["schemas"]["NullEnum"];
+            /** @description As it stands there; believe nothing. */
+            text: string;
+        };
         LoginRequest: {
             password: string;
             username: string;
@@ -5116,6 +5331,7 @@ export interface components {
         };
         Message: {
             headers: components["schemas"]["MessageHeader"][];
+            /** @description Headers that it has besides: of one message 100 are read, of a page 2000 shown. */
             headers_left_out: number;
             key: components["schemas"]["MessagePart"];
             /** @description Something of it is hidden. */
@@ -5701,6 +5917,11 @@ export interface components {
             partition: number;
             topic: string;
         };
+        PartitionReplicas: {
+            leader: number | null;
+            partition: number;
+            replicas: components["schemas"]["Replica"][];
+        };
         PasswordChangeRequest: {
             new_password: string;
             old_password: string;
@@ -5827,6 +6048,79 @@ export interface components {
             detail: string;
             pointer: string;
         };
+        Producer: {
+            /** @description The highest in any partition. */
+            epoch: number;
+            last_timestamp_ms: number | null;
+            partition_count: number;
+            /** @description At most 100, those with an open transaction first. */
+            partitions: components["schemas"]["ProducerTrace"][];
+            producer_id: number;
+            /** @description null: it has none open in this topic. */
+            transaction: components["schemas"]["ProducerTransaction"] | null;
+        };
+        ProducerPage: {
+            /** Format: date-time */
+            as_of: string;
+            /** @description Whether every broker said all that was asked; `gaps` say what is missing. */
+            complete: boolean;
+            data: components["schemas"]["Producer"][];
+            /** @description Phrases: `broker 2 did not answer`. */
+            gaps: string[];
+            page: components["schemas"]["Page"];
+            partition_count: number;
+            /** @description Whose leader has answered. */
+            partitions_known: number;
+        };
+        ProducerTrace: {
+            /** @description Of the coordinator that ended its last transaction there; null: none yet. */
+            coordinator_epoch: number | null;
+            epoch: number;
+            last_sequence: number | null;
+            /** @description Of its last batch, by the records' own timestamps. */
+            last_timestamp_ms: number | null;
+            /** @description Where its open transaction begins; null: none is open. */
+            open_since_offset: number | null;
+            partition: number;
+            standing: components["schemas"]["StandingEnum"] | components["schemas"]["NullEnum"];
+        };
+        ProducerTransaction: {
+            /** @description Of this topic, that it is open in. */
+            partition_count: number;
+            /** @description open: within its time. late: its coordinator should have ended it by its timeout. hanging: no coordinator has it, nobody will end it. unknown: not every coordinator could be asked. */
+            standing: components["schemas"]["StandingEnum"];
+            started_at_ms: number | null;
+            /** @description Its coordinator's word. */
+            state: string | null;
+            timeout_ms: number | null;
+            /** @description null: not known, or without a role on the whole cluster. */
+            transactional_id: string | null;
+        };
+        Producers: {
+            /** Format: date-time */
+            as_of: string;
+            /** @description Whether every broker said all that was asked; `gaps` say what is missing. */
+            complete: boolean;
+            /** @description Phrases: `broker 2 did not answer`. */
+            gaps: string[];
+            partition_count: number;
+            /** @description Whose leader has answered. */
+            partitions_known: number;
+            producer_count: number;
+            /** @description At most 200. */
+            producers: components["schemas"]["Producer"][];
+        };
+        ProducersPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["Producers"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         Progress: {
             done: number;
             total: number;
@@ -5930,6 +6224,7 @@ export interface components {
             ended_by: components["schemas"]["EndedByEnum"];
             /** @description Records that the expression could not judge: they are not shown. */
             filter_errors: number;
+            held_back: components["schemas"]["HeldBack"][];
             /** @description Of a live tail: matched, and too many to show. */
             left_out: number;
             matched: number;
@@ -5947,6 +6242,9 @@ export interface components {
             title: string;
         };
         ReadingPhase: {
+            held_back: components["schemas"]["HeldBack"][];
+            /** @description Masks hide something of what comes. Said again when that changes. */
+            masked: boolean;
             partitions: number[];
             phase: components["schemas"]["ReadingPhasePhaseEnum"];
             unavailable: number[];
@@ -6066,6 +6364,22 @@ export interface components {
         };
         /** @enum {string} */
         RemainderKindEnum: "cluster" | "operation";
+        Replica: {
+            broker: number;
+            in_sync: boolean;
+            /** @description false: the partition is not to be there; it is left over. */
+            is_assigned: boolean;
+            /** @description A copy that takes its replica's place once it is as far. */
+            is_future: boolean;
+            is_leader: boolean;
+            /** @description null: not known, or without a role on the whole cluster. */
+            log_dir: string | null;
+            /** @description Records behind what it knows to be committed; a future one behind its replica. */
+            offset_lag: number | null;
+            /** @description null: not known. */
+            size_bytes: number | null;
+            unknown_because: string | null;
+        };
         /** @enum {string} */
         ResourceTypeEnum: "TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID";
         RestoredPartitionInputs: {
@@ -6246,6 +6560,8 @@ export interface components {
         };
         /** @enum {string} */
         RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records" | "fills-disk";
+        /** @enum {string} */
+        RoleD63Enum: "current" | "future";
         /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer" | "limited";
         RunCluster: {
@@ -6444,6 +6760,12 @@ export interface components {
             url: string;
             username: string;
         };
+        SchemaRegistryCheck: {
+            /** @description It is a registry, and lets this user in. */
+            answers: boolean;
+            /** @description Why not, in a sentence. */
+            detail: string;
+        };
         SchemaRegistryInputRequest: {
             /**
              * @description Authorities trusted besides.
@@ -6484,6 +6806,35 @@ export interface components {
         SecurityProtocolEnum: "PLAINTEXT" | "SASL_PLAINTEXT" | "SSL" | "SASL_SSL";
         /** @enum {string} */
         SeeThroughEnum: "owner" | "operator" | "message-reader";
+        Segment: {
+            base_offset: number;
+            /** @description By the host's clock. */
+            modified_ms: number;
+            /** @description future: of the directory that the replica moves to. */
+            role: components["schemas"]["RoleD63Enum"];
+            /** @description Of its records, without indexes. */
+            size_bytes: number;
+        };
+        SegmentDirectory: {
+            directory: string;
+            /** @description Of indexes and whatever else is there. */
+            other_bytes: number | null;
+            role: components["schemas"]["RoleD63Enum"];
+            /** @description Segments. */
+            total: number | null;
+            /** @description Of all their records. */
+            total_bytes: number | null;
+        };
+        SegmentPage: {
+            /** @description By the host's clock. */
+            answered_at_ms: number | null;
+            broker: number;
+            /** @description The newest first. */
+            data: components["schemas"]["Segment"][];
+            directories: components["schemas"]["SegmentDirectory"][];
+            host_id: string;
+            page: components["schemas"]["Page"];
+        };
         ServiceAccount: {
             /** Format: date-time */
             created_at: string;
@@ -6679,6 +7030,8 @@ export interface components {
         };
         /** @enum {string} */
         SparklinesOfEnum: "topic" | "group" | "broker";
+        /** @enum {string} */
+        StandingEnum: "open" | "unknown" | "late" | "hanging";
         /** @enum {string} */
         State224Enum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
         /** @enum {string} */
@@ -7201,6 +7554,28 @@ export interface components {
              */
             as_of: string | null;
             data: components["schemas"]["TopicReaders"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        TopicReplicas: {
+            /** Format: date-time */
+            as_of: string;
+            /** @description Whether every broker said all that was asked; `gaps` say what is missing. */
+            complete: boolean;
+            /** @description At most the first 2,000. */
+            data: components["schemas"]["PartitionReplicas"][];
+            /** @description Phrases: `broker 2 did not answer`. */
+            gaps: string[];
+            partition_count: number;
+        };
+        TopicReplicasPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["TopicReplicas"] | null;
             /** @description Why the part is stale or unavailable. */
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
@@ -10126,6 +10501,78 @@ export interface operations {
             };
         };
     };
+    denied_attempt_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeniedAttemptPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     access_drift: {
         parameters: {
             query?: never;
@@ -11728,6 +12175,8 @@ export interface operations {
                 group?: string;
                 /** @description cluster */
                 of?: "broker" | "cluster" | "group" | "partition" | "topic";
+                /** @description One of the topic's; without it all. */
+                partition?: number;
                 /** @description At most; 10 to 1000, 240 by default. */
                 points?: number;
                 /** @description 1h */
@@ -11922,6 +12371,81 @@ export interface operations {
                     "application/json": components["schemas"]["Usage"];
                     "application/vnd.apache.parquet": string;
                     "text/csv": string;
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    broker_log: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description Of this level or above; all by default. */
+                level?: "CRITICAL" | "DEBUG" | "ERROR" | "INFO" | "WARNING";
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                broker_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrokerLogPage"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -12828,6 +13352,136 @@ export interface operations {
             };
         };
     };
+    schema_registry_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchemaRegistryInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchemaRegistryCheck"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     topic_list: {
         parameters: {
             query?: {
@@ -13051,6 +13705,8 @@ export interface operations {
                 from?: "beginning" | "end" | "offset" | "time";
                 /** @description A part of a name, or `name=part of the value`. */
                 header?: string;
+                /** @description read_committed leaves out records of aborted transactions, and whatever lies at or behind the first open one. */
+                isolation?: "read_committed" | "read_uncommitted";
                 /** @description A part of the key as it is shown, in any case. */
                 key?: string;
                 key_format?: "auto" | "hex" | "integer" | "json" | "schema" | "string";
@@ -13277,6 +13933,8 @@ export interface operations {
                 from?: "beginning" | "end" | "offset" | "time";
                 /** @description A part of a name, or `name=part of the value`. */
                 header?: string;
+                /** @description read_committed leaves out records of aborted transactions, and whatever lies at or behind the first open one. */
+                isolation?: "read_committed" | "read_uncommitted";
                 /** @description A part of the key as it is shown, in any case. */
                 key?: string;
                 key_format?: "auto" | "hex" | "integer" | "json" | "schema" | "string";
@@ -13341,6 +13999,214 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    segment_list: {
+        parameters: {
+            query?: {
+                /** @description Whose replica; the leader's by default. */
+                broker?: number;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+                partition: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SegmentPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    topic_producers: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProducerPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    topic_replicas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicReplicas"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22442,6 +23308,65 @@ export interface operations {
             };
         };
     };
+    console_page_producers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleProducersPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     console_page_reassign: {
         parameters: {
             query?: never;
@@ -22460,6 +23385,65 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsoleReassignPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_page_replicas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleReplicasPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

@@ -77,7 +77,7 @@ export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch =
 
 export const TOPIC_TABS = ["partitions", "clients", "configuration", "analyses"] as const;
 export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
-export const ACCESS_TABS = ["users", "acls", "matrix", "check", "quotas", "drift"] as const;
+export const ACCESS_TABS = ["users", "acls", "matrix", "check", "denied", "quotas", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts", "masks"] as const;
 export const PLATFORM_TABS = ["tenants", "users", "hosts", "backfills"] as const;
 
@@ -224,12 +224,24 @@ export const eventSearch = (raw: { last?: EventRange; sort?: EventGroup; subject
   subject: text(raw.subject),
 });
 
-export const BROKER_TABS = ["partitions", "settings", "process", "operations"] as const;
+export const BROKER_TABS = ["partitions", "settings", "process", "log", "operations"] as const;
+/** Levels of a broker's log, from which on lines are shown. */
+export const LOG_LEVELS = ["INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
-/** A broker: the tab, what its settings are searched for, how far back its chart reaches. */
+/** A broker: the tab, what its settings are searched for, from which level its log, how far back its chart reaches. */
 export const brokerSearch = (
-  raw: { tab?: (typeof BROKER_TABS)[number]; q?: string; range?: ChartRange } & SearchSchemaInput,
-) => ({ tab: oneOf(raw.tab, BROKER_TABS), q: text(raw.q), range: chartRange(raw.range) });
+  raw: {
+    tab?: (typeof BROKER_TABS)[number];
+    q?: string;
+    level?: (typeof LOG_LEVELS)[number];
+    range?: ChartRange;
+  } & SearchSchemaInput,
+) => ({
+  tab: oneOf(raw.tab, BROKER_TABS),
+  q: text(raw.q),
+  level: oneOf(raw.level, LOG_LEVELS),
+  range: chartRange(raw.range),
+});
 
 /** How far back usage is summed up, days; 31 at most. */
 export const USAGE_DAYS = { "1d": 1, "7d": 7, "30d": 30 } as const;
@@ -248,9 +260,14 @@ export const SPANS = {
   "400d": { days: 400, period: "day" },
 } as const;
 export type Span = keyof typeof SPANS;
+const PARTITION_MAX = 2 ** 31 - 1;
+const partitionOf = (value: unknown): number | undefined => {
+  const number = Number(value);
+  return value !== "" && Number.isInteger(number) && number >= 0 && number <= PARTITION_MAX ? number : undefined;
+};
 const spanOf = (value: unknown) => oneOf(value, Object.keys(SPANS) as Span[]);
 
-/** A topic; of its analyses the range, the retention that is looked at, and one beside the ladder, s. */
+/** A topic; the partition that is looked at; of its analyses the range, a retention, and one beside the ladder, s. */
 export const topicSearch = (
   raw: {
     tab?: (typeof TOPIC_TABS)[number];
@@ -261,10 +278,12 @@ export const topicSearch = (
     keep?: number;
     also?: number;
     range?: ChartRange;
+    partition?: number;
   } & SearchSchemaInput,
 ) => ({
   ...tabs(TOPIC_TABS)(raw),
   range: chartRange(raw.range),
+  partition: partitionOf(raw.partition),
   span: spanOf(raw.span),
   keep: positive(raw.keep),
   also: positive(raw.also),
@@ -287,6 +306,7 @@ export const groupSearch = (
 });
 
 export const MESSAGE_STARTS = ["end", "beginning", "offset", "time"] as const;
+export const ISOLATIONS = ["read_uncommitted", "read_committed"] as const;
 export const MESSAGE_FORMATS = ["auto", "string", "json", "hex", "integer", "schema"] as const;
 const offset = (value: unknown): number | undefined => {
   const number = Number(value);
@@ -309,6 +329,8 @@ export interface MessageSearch {
   key_format?: (typeof MESSAGE_FORMATS)[number];
   value_format?: (typeof MESSAGE_FORMATS)[number];
   tail?: true;
+  /** Kafka's isolation.level; read_uncommitted when left out, as consumers have it. */
+  isolation?: "read_committed";
 }
 
 /** What is looked for in a topic, as the service takes it. */
@@ -325,6 +347,7 @@ export const messageSearch = (raw: MessageSearch & SearchSchemaInput): MessageSe
   key_format: oneOf(raw.key_format, MESSAGE_FORMATS),
   value_format: oneOf(raw.value_format, MESSAGE_FORMATS),
   tail: flag(raw.tail),
+  isolation: oneOf(raw.isolation, ["read_committed"] as const),
 });
 
 /** Lag objectives: the cluster whose groups are looked at. */

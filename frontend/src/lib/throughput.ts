@@ -10,11 +10,12 @@ export type Throughput = Schemas["Throughput"];
 export type ThroughputSeries = Schemas["ThroughputSeries"];
 export type Sparklines = Schemas["Sparklines"];
 
-/** What a chart is of. Without a broker's id it is of all of them, a line each. */
+/** What a chart is of. Without a broker's or a partition's id it is of all of them, a line each. */
 export type Subject =
   | { of: "cluster" }
   | { of: "broker"; broker?: number }
-  | { of: "topic" | "partition"; topic: string }
+  | { of: "topic"; topic: string }
+  | { of: "partition"; topic: string; partition?: number }
   | { of: "group"; group: string };
 
 const POINTS = 240;

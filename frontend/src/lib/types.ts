@@ -11,6 +11,14 @@ export type TopicCounts = Schemas["TopicCounts"];
 export type GroupCounts = Schemas["GroupCounts"];
 export type TopicDetail = Schemas["Topic"];
 export type Partition = Schemas["Partition"];
+export type PartitionReplicas = Schemas["PartitionReplicas"];
+export type TopicReplicas = Schemas["TopicReplicas"];
+/** One copy of a partition, as its holder says; null: not known. */
+export type Replica = Schemas["Replica"];
+export type TopicProducers = Schemas["Producers"];
+export type Producer = Schemas["Producer"];
+/** How an open transaction stands. */
+export type TransactionStanding = Schemas["StandingEnum"];
 export type ConfigEntry = Schemas["ConfigEntry"];
 export type GroupRow = Schemas["GroupRow"];
 export type GroupDetail = Schemas["Group"];
@@ -72,6 +80,8 @@ export type NewMessage = Schemas["NewMessageRequest"];
 /** What of a tenant's messages is hidden from whom. */
 export type Mask = Schemas["Mask"];
 export type MaskInput = Schemas["MaskInputRequest"];
+export type SchemaRegistry = Schemas["SchemaRegistry"];
+export type SchemaRegistryInput = Schemas["SchemaRegistryInputRequest"];
 export type MessageEvents = Schemas["MessageEvents"];
 /** The live streams: the data of their events, by the events' names. */
 export type ChangeEvents = Schemas["ChangeEvents"];

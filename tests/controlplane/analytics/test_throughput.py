@@ -86,6 +86,9 @@ def test_each_subject_shows_records_and_bytes_a_second(line, world):
     assert idle["records_in_per_s"][-3:] == [0.0] * 3
     parts = series(ask(world, of="partition", topic="orders"))
     assert [(row["partition"], row["records_in_per_s"][-1]) for row in parts] == [(0, 2), (1, 2)]
+    (one,) = series(ask(world, of="partition", topic="orders", partition=1))
+    assert one == next(row for row in parts if row["partition"] == 1)
+    assert series(ask(world, of="partition", topic="orders", partition=9)) == []
     (group,) = series(ask(world, of="group", group="readers"))
     assert (group["topic"], group["group"]) == ("orders", "readers")
     assert (group["records_in_per_s"][-1], group["records_out_per_s"][-1]) == (4.0, 2.0)
@@ -283,6 +286,7 @@ def test_who_sees_a_part_sees_its_series_and_nothing_of_the_others(team, world):
         {"of": "broker", "broker": 1},
         {"of": "topic", "topic": "orders"},
         {"of": "partition", "topic": "orders"},
+        {"of": "partition", "topic": "orders", "partition": 0},
         {"of": "group", "group": "readers"},
     ):
         assert team.get(where, query).status_code == 404, query
@@ -302,6 +306,8 @@ def test_who_sees_a_part_sees_its_series_and_nothing_of_the_others(team, world):
         ({"of": "broker", "broker": "-1"}, "broker"),
         ({"of": "broker", "range": "7d"}, "range"),
         ({"of": "partition", "topic": "orders", "range": "6h"}, "range"),
+        ({"of": "partition", "topic": "orders", "partition": "-1"}, "partition"),
+        ({"of": "partition", "topic": "orders", "partition": str(2**31)}, "partition"),
     ],
 )
 def test_a_question_that_cannot_be_answered_names_its_field(line, world, query, field):

@@ -1,5 +1,7 @@
 """Hosts and clusters in a real ZooKeeper that asks for logins: each reaches its own nodes alone."""
 
+import concurrent.futures
+import contextlib
 import io
 import json
 import logging
@@ -12,9 +14,18 @@ from django.core.management.base import CommandError
 from kazoo.exceptions import NoAuthError
 from kazoo.security import OPEN_ACL_UNSAFE
 
+from controlplane.clusters import asking
 from controlplane.clusters import hosts as hosts_module
 from controlplane.clusters.hosts import HostsUnavailableError, ZooKeeperHosts, use_hosts
+from controlplane.clusters.questions import (
+    ANSWER_BYTES_MAX,
+    LOG_TAIL,
+    OPEN_MAX,
+    Answered,
+    HostQuestion,
+)
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
+from tests.waiting import wait_until
 from zookeeper_access import files, keys
 from zookeeper_access.client import AccessClient
 from zookeeper_access.settings import Login, ZooKeeperAccess
@@ -130,6 +141,97 @@ def test_an_agent_does_not_write_what_is_desired_of_it(stage):
     stage.hosts.forget_broker(("host-1", "kc-2"))
 
 
+def asked_host(stage, name):
+    """A host that is alive, whose agent is this test; its root and its session."""
+    stage.hosts.admit_host(name, login(name).owner())
+    agent = stage.as_member(login(name))
+    root = f"/penstock/hosts/{name}"
+    described = {"host_id": name, "agent_version": "0.1.0", "answers": [LOG_TAIL]}
+    agent.set(root, json.dumps(described).encode())
+    agent.create(f"{root}/alive", b"{}", ephemeral=True)
+    return root, agent
+
+
+def ask_in_thread(stage, name):
+    """The answer when it is there, of a question that is put meanwhile."""
+    question = HostQuestion((name, "kc-1"), LOG_TAIL, {"lines": 1})
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    asked = pool.submit(lambda: stage.hosts.ask([question])[0])
+    pool.shutdown(wait=False)
+    return asked
+
+
+def test_a_host_reads_its_questions_and_writes_their_answers_alone(stage):
+    root, agent = asked_host(stage, "asked-1")
+    other = stage.as_member(login("host-2"))
+    asked = ask_in_thread(stage, "asked-1")
+    wait_until(lambda: agent.exists(f"{root}/asked") and agent.get_children(f"{root}/asked"))
+    [name] = agent.get_children(f"{root}/asked")
+    question = json.loads(agent.get(f"{root}/asked/{name}")[0])
+    assert (question["kind"], question["broker"], question["wait_ms"]) == (LOG_TAIL, "kc-1", 4_000)
+    refused(
+        lambda: agent.set(f"{root}/asked/{name}", b"{}"),
+        lambda: agent.delete(f"{root}/asked/{name}"),
+        lambda: agent.create(f"{root}/asked/mine", b"{}"),
+        lambda: agent.create(f"{root}/answered/mine", b"{}"),
+        lambda: agent.delete(f"{root}/answered/{name}"),
+        lambda: agent.set_acls(f"{root}/answered/{name}", OPEN_ACL_UNSAFE),
+        lambda: agent.set_acls(f"{root}/asked", OPEN_ACL_UNSAFE),
+        lambda: agent.set(f"{root}/answered", b"x"),
+    )
+    for node in ("asked", "answered", f"asked/{name}", f"answered/{name}"):
+        refused(*every_attempt(other, f"{root}/{node}"))
+    agent.set(f"{root}/answered/{name}", b'{"v":1,"at_ms":3,"answer":{"lines":[]}}')
+    assert asked.result(20) == Answered({"lines": []}, 3)
+    assert agent.get_children(f"{root}/asked") == agent.get_children(f"{root}/answered") == []
+
+
+def test_an_answer_above_its_bound_is_unknown_and_takes_nothing_with_it(stage):
+    root, agent = asked_host(stage, "asked-2")
+    asked = ask_in_thread(stage, "asked-2")
+    wait_until(lambda: agent.exists(f"{root}/answered") and agent.get_children(f"{root}/answered"))
+    [name] = agent.get_children(f"{root}/answered")
+    long = b'{"v":1,"answer":{"lines":["' + b"x" * ANSWER_BYTES_MAX + b'"]}}'
+    agent.set(f"{root}/answered/{name}", long)
+    assert "cannot be understood" in asked.result(20).why
+    assert agent.get_children(f"{root}/answered") == []
+
+
+def test_so_many_questions_are_open_at_a_host_and_no_more(stage, monkeypatch):
+    root, _ = asked_host(stage, "asked-3")
+    administrator = stage.connect(ZooKeeperAccess.parse(CONTROL_PLANE))
+    for number in range(OPEN_MAX):
+        administrator.create(f"{root}/asked/left-{number}", b"", ephemeral=True)
+    asked = ask_in_thread(stage, "asked-3").result(20)
+    assert asked.why.startswith("Unknown: too many questions are open at asked-3")
+    assert len(administrator.get_children(f"{root}/asked")) == OPEN_MAX
+    # Those that nobody waits for any more make room.
+    monkeypatch.setattr(asking, "STALE_MS", -1)
+    monkeypatch.setattr(asking, "WAIT_S", 0.2)
+    time.sleep(0.01)
+    assert "does not answer" in ask_in_thread(stage, "asked-3").result(20).why
+    assert administrator.get_children(f"{root}/asked") == []
+
+
+def test_a_host_that_nobody_knows_is_unknown(stage):
+    assert "is not alive" in ask_in_thread(stage, "no-such-host").result(20).why
+
+
+def test_an_asker_that_ends_leaves_no_question(stage):
+    root, agent = asked_host(stage, "asked-4")
+    asker = ZooKeeperHosts(stage.server.connect_string, ZooKeeperAccess.parse(CONTROL_PLANE))
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    asked = pool.submit(asker.ask, [HostQuestion(("asked-4", "kc-1"), LOG_TAIL, {"lines": 1})])
+    wait_until(lambda: agent.get_children(f"{root}/asked"))
+    asker.close()
+    wait_until(lambda: not agent.get_children(f"{root}/asked"))
+    assert agent.get_children(f"{root}/answered") == []
+    # Whichever it notices first: that its session is over, or that its node is gone.
+    with contextlib.suppress(HostsUnavailableError):
+        assert "does not answer" in asked.result(20)[0].why
+    pool.shutdown()
+
+
 def test_re_sealing_changes_the_sealed_part_alone_and_only_if_nobody_has_written(stage):
     stage.hosts.prepare(whole_server=True)
     stage.hosts.admit_host("sealed", login("sealed").owner())
@@ -202,7 +304,10 @@ def test_a_host_that_is_admitted_again_has_another_login(stage):
     before.create("/penstock/hosts/host-3/alive", b"{}", ephemeral=True)
     stage.hosts.admit_host("host-3", login("host-3", "another-secret-1").owner())
     after = stage.as_member(login("host-3", "another-secret-1"))
-    for path in ("", "/alive", "/desired", "/desired/kc-4", "/observed", "/observed/kc-4"):
+    for path in (
+        *("", "/alive", "/desired", "/desired/kc-4", "/observed", "/observed/kc-4"),
+        *("/asked", "/answered"),
+    ):
         refused(*every_attempt(before, f"/penstock/hosts/host-3{path}"))
         after.get(f"/penstock/hosts/host-3{path}")
     after.set("/penstock/hosts/host-3/observed/kc-4", b"{}")

@@ -366,6 +366,24 @@ def test_offsets_leave_out_what_is_not_there(gateway, name):
     assert set(gateway.offsets(asked)) == {TP(name, 0)}
 
 
+def test_plain_producers_leave_no_trace_and_what_is_not_there_is_refused_alone(
+    gateway, clients, name
+):
+    (part,) = made(gateway, name).partitions
+    clients.produce(name, 5)
+    asked = [TP(name, 0), TP(name, 7), TP(name + ".no", 0)]
+    found = {row.tp: row for row in gateway.describe_producers(asked, broker=part.leader)}
+    assert (found[asked[0]].refused, found[asked[0]].producers) == ("", ())
+    assert [found[tp].refused for tp in asked[1:]] == ["UNKNOWN_TOPIC_OR_PARTITION"] * 2
+    assert gateway.describe_producers([], broker=part.leader) == []
+
+
+def test_producers_without_a_transactional_id_have_no_transaction_anywhere(gateway):
+    for node in gateway.describe_cluster().brokers:
+        assert gateway.transactions([123_456_789], broker=node.id) == []
+        assert gateway.transactions([], broker=node.id) == []
+
+
 def test_log_directories_name_every_replica(gateway, clients, name):
     made(gateway, name)
     clients.produce(name, 5)

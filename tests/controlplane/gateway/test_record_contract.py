@@ -7,8 +7,9 @@ import pytest
 from confluent_kafka import Producer
 
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.record_port import NewRecord, Span
+from controlplane.gateway.record_port import HEADERS_MAX, Isolation, NewRecord, Span
 from controlplane.gateway.record_reader import KafkaRecordReader, write_record
+from controlplane.gateway.types import LATEST, TP
 from controlplane.messages.merging import NewestFirst, OldestFirst
 from tests.controlplane.gateway.conftest import login, spec_of
 from tests.controlplane.gateway.test_contract import made
@@ -124,6 +125,79 @@ def test_what_the_brokers_refuse_was_not_written(kafka, secured):
         write_record(spec_of(secured), "records.small", new, timeout_s=10.0)
     assert not caught.value.unknown_outcome
     assert caught.value.code == "MESSAGE_TOO_LARGE"
+
+
+def transaction(producer, topic, values, *, end):
+    """Records of one transaction, written and acknowledged; `end`: of the producer, or none."""
+    producer.begin_transaction()
+    for value in values:
+        producer.produce(topic, value, partition=0)
+    assert producer.flush(20) == 0
+    if end is not None:
+        end(20)
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(180)
+def test_committed_records_alone_up_to_the_last_stable_offset(kafka, secured):
+    """A real transactional producer: one committed, one aborted, one committed, one still open."""
+    topic, tp = "records.isolation", TP("records.isolation", 0)
+    made(kafka, topic)
+    settings = {**login(secured), "acks": "all", "transactional.id": "isolation"}
+    producer = Producer(settings)
+    producer.init_transactions(20)
+    transaction(producer, topic, [b"a0", b"a1"], end=producer.commit_transaction)
+    transaction(producer, topic, [b"x3", b"x4"], end=producer.abort_transaction)
+    transaction(producer, topic, [b"b6"], end=producer.commit_transaction)
+    transaction(producer, topic, [b"o8", b"o9"], end=None)
+    # Three markers, at 2, 5 and 7; the open transaction begins at 8.
+    high = kafka.offsets({tp: LATEST})[tp].offset
+    stable = kafka.offsets({tp: LATEST}, Isolation.READ_COMMITTED)[tp].offset
+    assert (stable, high) == (8, 10)
+    readers = {
+        isolation: KafkaRecordReader(spec_of(secured), topic, [0], isolation)
+        for isolation in Isolation
+    }
+    try:
+        every = everything(readers[Isolation.READ_UNCOMMITTED], {0: Span(0, high)})[0]
+        assert [row.value for row in every] == [b"a0", b"a1", b"x3", b"x4", b"b6", b"o8", b"o9"]
+        committed = readers[Isolation.READ_COMMITTED]
+        assert [row.value for row in everything(committed, {0: Span(0, stable)})[0]] == [
+            b"a0",
+            b"a1",
+            b"b6",
+        ]
+        # From within the aborted one too, as a page newest first does.
+        for start, values in ((4, [b"b6"]), (3, [b"b6"]), (5, [b"b6"]), (1, [b"a1", b"b6"])):
+            found = everything(committed, {0: Span(start, stable)})[0]
+            assert [row.value for row in found] == values
+        waiting = committed.fetch({0: Span(stable, high)}, wait_s=1.0)
+        assert (dict(waiting.records), waiting.next[0]) == ({}, stable)
+        producer.commit_transaction(20)
+        late = everything(committed, {0: Span(stable, high)})[0]
+        assert [row.value for row in late] == [b"o8", b"o9"]
+    finally:
+        for reader in readers.values():
+            reader.close()
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(120)
+def test_headers_beyond_the_bound_are_counted_by_real_brokers_too(kafka, secured):
+    topic = "records.headers"
+    made(kafka, topic)
+    producer = Producer({**login(secured), "acks": "all", "compression.type": "gzip"})
+    producer.produce(topic, b"v", partition=0, headers=[("", b"")] * 100_000)
+    producer.produce(topic, b"next", partition=0)
+    assert producer.flush(20) == 0
+    reader = KafkaRecordReader(spec_of(secured), topic, [0])
+    try:
+        first, second = everything(reader, {0: Span(0, 2)})[0]
+    finally:
+        reader.close()
+    assert len(first.headers) == HEADERS_MAX
+    assert first.headers_left_out == 100_000 - HEADERS_MAX
+    assert (second.value, second.headers_left_out) == (b"next", 0)
 
 
 @pytest.mark.cluster

@@ -101,10 +101,11 @@ def test_pages_go_on_where_the_one_before_ended(log, most, limit, newest_first):
     assert by_partition(pages) == whole
 
 
-def test_a_buffer_holds_its_share_and_reads_again_what_it_forgot(monkeypatch):
-    monkeypatch.setattr(merging, "BUFFER_BYTES_MAX", 100)
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_a_buffer_holds_its_share_and_reads_again_what_it_forgot(monkeypatch, newest_first):
     log = {0: (Span(0, 50), [record(0, at, at, size=40) for at in range(50)])}
-    merge = NewestFirst(spans(log), first_window=50)
+    monkeypatch.setattr(merging, "BUFFER_BYTES_MAX", 2 * log[0][1][0].held_bytes + 40)
+    merge = NewestFirst(spans(log), first_window=50) if newest_first else OldestFirst(spans(log))
     found, at_once = [], []
     while not merge.is_done:
         before = len(found)
@@ -112,8 +113,8 @@ def test_a_buffer_holds_its_share_and_reads_again_what_it_forgot(monkeypatch):
             found.append(row.offset)
         at_once.append(len(found) - before)
         merge.give(fetched(log, merge.needs(), 7))
-    assert found == list(range(49, -1, -1))
-    assert max(at_once) == 2  # of 40 bytes each within 100
+    assert found == (list(range(49, -1, -1)) if newest_first else list(range(50)))
+    assert max(at_once) == 2  # what two take, and some bytes
 
 
 def test_without_a_partition_the_others_go_on():

@@ -221,9 +221,9 @@ def test_a_partition_without_a_leader_or_that_is_silent_is_named(
     monkeypatch.setattr(reading, "SILENCE_S", 0.0)
     reader = world.gateway.record_reader
 
-    def silent_once_open(topic, partitions):
+    def silent_once_open(topic, partitions, isolation):
         world.gateway.silent.add(leaders[1])
-        return reader(topic, partitions)
+        return reader(topic, partitions, isolation)
 
     monkeypatch.setattr(world.gateway, "record_reader", silent_once_open)
     found = page(client, orders)

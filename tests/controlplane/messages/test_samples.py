@@ -21,9 +21,9 @@ def read(world, orders, monkeypatch):
     """The topics that were read, by the test."""
     found, make = [], world.gateway.record_reader
 
-    def record_reader(topic, partitions):
+    def record_reader(topic, partitions, isolation):
         found.append((topic, list(partitions)))
-        return make(topic, partitions)
+        return make(topic, partitions, isolation)
 
     monkeypatch.setattr(world.gateway, "record_reader", record_reader)
     return found

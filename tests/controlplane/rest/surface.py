@@ -84,6 +84,7 @@ IDS = {
     "broker_id": "broker",
     "key_id": "key",
     "name": "topic",
+    "partition": "partition",
     "topic": "topic",
     "group": "group",
     "operation_id": "operation",
@@ -187,6 +188,9 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "put /clusters/{cluster_id}/schema-registry": {
         "url": "https://schemas.example.org/base",
+    },
+    "post /clusters/{cluster_id}/schema-registry/check": {
+        "url": "https://schemas.example.invalid/base",
     },
     "post /clusters/{cluster_id}/topics/{name}/messages": {
         "partition": 0,

@@ -25,11 +25,20 @@ ASK_THE_CLUSTER = {
         "topics/{name}",
         "topics/{name}/messages",
         "topics/{name}/messages/export",
+        "topics/{name}/producers",
+        "topics/{name}/replicas",
+        "topics/{name}/partitions/{partition}/segments",
         "users",
         "users/{kafka_user}/client-config",
     )
 }
-ASK_THE_HOSTS = {"get /hosts", "get /operator/hosts", "get /operator/hosts/{host_id}"}
+ASK_THE_HOSTS = {
+    "get /clusters/{cluster_id}/access/denials",
+    "get /clusters/{cluster_id}/brokers/{broker_id}/log",
+    "get /hosts",
+    "get /operator/hosts",
+    "get /operator/hosts/{host_id}",
+}
 ALWAYS_ASK = {
     f"get /clusters/{{cluster_id}}/{rest}"
     for rest in (
@@ -42,6 +51,8 @@ ALWAYS_ASK = {
         "reassignments",
         "topics/{name}/messages",
         "topics/{name}/messages/export",
+        "topics/{name}/producers",
+        "topics/{name}/replicas",
         "users/{kafka_user}/client-config",
     )
 }
@@ -53,6 +64,7 @@ ANOTHER_SHAPE = {
             "access/decision",
             "access/matrix",
             "topics/{name}/config-history",
+            "topics/{name}/partitions/{partition}/segments",
         )
     ),
     "get /console/api/exports/groups/{cluster_id}",

@@ -51,6 +51,13 @@ TABLE = [
     ("get", "/clusters/{cluster}/schema-registry", None, 200, False),
     ("put", "/clusters/{cluster}/schema-registry", {"url": "http://r.example.org"}, 200, False),
     ("delete", "/clusters/{cluster}/schema-registry", None, 204, False),
+    (
+        "post",
+        "/clusters/{cluster}/schema-registry/check",
+        {"url": "http://r.example.invalid"},
+        200,
+        False,
+    ),
     ("get", "/message-masks", None, 200, True),
     ("post", "/message-masks", MASK, 201, True),
     ("get", "/message-masks/{mask}", None, 200, False),
@@ -324,7 +331,7 @@ def pattern_of(address):
         *("runbook-runs", "checks", "acts", "end", "alerts", "acknowledgement", "alert-rules"),
         *("alert-overrides", "silences", "destinations", "deliveries", "test", "resend"),
         *("lag-objectives", "timeline", "deployments", "messages", "export", "message-masks"),
-        *("schema-registry", "quotas"),
+        *("schema-registry", "check", "quotas"),
     }
     return tuple(part if part in fixed else "*" for part in parts)
 

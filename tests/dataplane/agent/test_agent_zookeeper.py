@@ -14,6 +14,8 @@ import pytest
 from cryptography.fernet import Fernet
 
 from controlplane.clusters import zookeeper_tree as tree
+from controlplane.clusters.hosts import ZooKeeperHosts
+from controlplane.clusters.questions import LOG_TAIL, Answered, HostQuestion, Unanswered
 from dataplane.agent.host_agent import HostAgent, HostSettings
 from dataplane.agent.managed_broker import ManagedBroker
 from dataplane.agent.secrets import Unsealer
@@ -183,6 +185,58 @@ async def test_an_agent_runs_fences_and_deletes_a_broker_with_rights_of_its_own(
     assert admin.exists("/penstock/hosts/h1/alive") is None
     for secret in (HOST_PASSWORD, CLUSTER[keys.ACL_PASSWORD], *USERS.values()):
         assert secret not in start_agent.log()
+
+
+async def test_the_control_plane_asks_an_agent_about_a_broker_of_its_own(
+    zookeeper, admin, start_agent, tmp_path
+):
+    """With ACLs, by the real client of each side; nothing is left of a question."""
+    hosts = ZooKeeperHosts(zookeeper.connect_string, CONTROL_PLANE)
+
+    def ask(key=KEY, kind=LOG_TAIL, host="h1", **args):
+        [answer] = hosts.ask([HostQuestion((host, key), kind, {"lines": 100, **args})])
+        return answer
+
+    try:
+        away = await asyncio.to_thread(ask)
+        assert away == Unanswered("Unknown: the agent of h1 is not alive.")
+        agent = start_agent()
+        path = f"/penstock/hosts/h1/desired/{KEY}"
+        acl = tree.acl_of(admin, "/penstock/hosts/h1/desired")
+        wanted = desired(zookeeper, start_agent.key, "running", 1, free_port())
+        admin.create(path, wanted, acl=acl)
+        await until(lambda: admin.exists(f"{CHROOT}/brokers/ids/7"), start_agent.log)
+        found = await asyncio.to_thread(ask)
+        assert isinstance(found, Answered), found
+        log = (tmp_path / "brokers-h1" / KEY / "broker.log").read_text()
+        shown = [row["text"] for row in found.body["lines"]]
+        assert shown
+        assert all(text in log for text in shown)
+        assert isinstance(await asyncio.to_thread(ask, level="ERROR"), Answered)
+        refused = await asyncio.to_thread(ask, key="kc_other-1")
+        assert refused.is_refusal
+        assert "no such broker" in refused.why
+        unknown = await asyncio.to_thread(ask, kind="shell")
+        assert unknown.why.startswith("Unknown: the agent of h1 does not answer this")
+        for name in ("asked", "answered"):
+            assert admin.get_children(f"/penstock/hosts/h1/{name}") == []
+
+        # It is there and says nothing: as an agent that hangs, or of a version before this.
+        agent.send_signal(signal.SIGSTOP)
+        try:
+            silent = await asyncio.to_thread(ask)
+        finally:
+            agent.send_signal(signal.SIGCONT)
+        assert silent == Unanswered("Unknown: the agent of h1 does not answer.")
+        assert admin.get_children("/penstock/hosts/h1/asked") == []
+        assert isinstance(await asyncio.to_thread(ask), Answered)
+        row = json.loads(admin.get("/penstock/hosts/h1")[0])
+        del row["answers"]
+        admin.set("/penstock/hosts/h1", json.dumps(row).encode())
+        old = await asyncio.to_thread(ask)
+        assert "of an earlier version (0.1.0)" in old.why
+    finally:
+        hosts.close()
 
 
 async def test_an_agent_forgets_a_cluster_with_its_last_broker(zookeeper, admin, tmp_path):

@@ -17,9 +17,10 @@ import type { ClientQuota, PlanInputs, PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { ACCESS_TABS } from "@/lib/search";
 import { AclTable } from "./acl-table";
-import { asRules } from "./acl-words";
+import { type AclInput, asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
 import { CheckView } from "./check-view";
+import { DeniedView } from "./denied-view";
 import { DriftView } from "./drift-view";
 import { MatrixView } from "./matrix-view";
 import { NewUserForm } from "./new-user-form";
@@ -34,9 +35,13 @@ type Mechanism = PlanInputs<"user.retire">["mechanism"];
 type Form =
   | { kind: "user" }
   | { kind: "quota"; row?: ClientQuota }
-  | { kind: "acl"; principal?: string }
+  | { kind: "acl"; principal?: string; start?: AclInput }
   | { kind: "rotate"; username: string }
   | null;
+
+/** What was typed of one ACL is none of another's: a denied attempt has a draft of its own. */
+const aclDraft = ({ principal = "", start }: Extract<Form, { kind: "acl" }>) =>
+  start ? `${principal}/${JSON.stringify(start.custom)}` : principal;
 
 /** The first tab has no word in the address. */
 const asTab = (value: string | null) => ACCESS_TABS.find((tab) => tab === value && tab !== "users");
@@ -100,6 +105,7 @@ export function AccessPage() {
           <Tabs.Tab value="acls">ACLs{acls.length > 0 && ` (${acls.length})`}</Tabs.Tab>
           <Tabs.Tab value="matrix">Matrix</Tabs.Tab>
           <Tabs.Tab value="check">Check</Tabs.Tab>
+          <Tabs.Tab value="denied">Denied</Tabs.Tab>
           <Tabs.Tab value="quotas">Quotas{quotas.length > 0 && ` (${quotas.length})`}</Tabs.Tab>
           <Tabs.Tab value="drift">Changed outside{drifted.length > 0 && ` (${drifted.length})`}</Tabs.Tab>
         </Tabs.List>
@@ -182,6 +188,16 @@ export function AccessPage() {
             />
           </Card>
         </Tabs.Panel>
+        <Tabs.Panel value="denied">
+          <DeniedView
+            clusterId={clusterId}
+            users={users}
+            canWrite={canWrite}
+            view={search}
+            onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+            onGrant={(principal, start) => setForm({ kind: "acl", principal, start })}
+          />
+        </Tabs.Panel>
         <Tabs.Panel value="quotas">
           <Card
             title="Quotas, per broker"
@@ -231,11 +247,12 @@ export function AccessPage() {
         onPlan={(inputs) => plan({ kind: "user.create", cluster_id: clusterId, inputs })}
       />
       <AclForm
-        key={form?.kind === "acl" ? `open-${form.principal ?? ""}` : "closed"}
+        key={form?.kind === "acl" ? `open-${aclDraft(form)}` : "closed"}
         opened={form?.kind === "acl"}
         principal={form?.kind === "acl" ? form.principal : undefined}
+        start={form?.kind === "acl" ? form.start : undefined}
         users={users}
-        draft={form?.kind === "acl" ? `${drafts.acl}/${form.principal ?? ""}` : "closed"}
+        draft={form?.kind === "acl" ? `${drafts.acl}/${aclDraft(form)}` : "closed"}
         onClose={() => setForm(null)}
         onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings } })}
       />

@@ -1,13 +1,15 @@
 import { Autocomplete, Button, Group, Modal, Stack } from "@mantine/core";
 import { useDraft } from "@/lib/draft";
 import type { AclRule, KafkaUser } from "@/lib/types";
-import { EMPTY_ACL, aclBindings } from "./acl-words";
+import { type AclInput, EMPTY_ACL, aclBindings } from "./acl-words";
 import { AclFields } from "./acl-fields";
 import { AclPreview } from "./acl-preview";
 
 interface AclFormProps {
   opened: boolean;
   principal?: string;
+  /** What it begins with; nothing by default. */
+  start?: AclInput;
   users: KafkaUser[];
   /** Where the input is kept. */
   draft: string;
@@ -16,9 +18,9 @@ interface AclFormProps {
 }
 
 /** Rules for a user who is there already. */
-export function AclForm({ opened, principal, users, draft, onClose, onPlan }: AclFormProps) {
+export function AclForm({ opened, principal, start = EMPTY_ACL, users, draft, onClose, onPlan }: AclFormProps) {
   const [user, setUser] = useDraft(`${draft}/user`, principal?.replace(/^User:/, "") ?? "");
-  const [acl, setAcl] = useDraft(`${draft}/rules`, EMPTY_ACL);
+  const [acl, setAcl] = useDraft(`${draft}/rules`, start);
   const bindings = aclBindings(acl, user);
   const submit = (event: React.FormEvent) => {
     event.preventDefault();

@@ -117,8 +117,7 @@ export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, o
       </form>
       {!isWhole && (
         <span className="ps-muted" style={{ fontSize: "0.8125rem" }}>
-          Which attempts were denied is not known here: brokers write them to their audit log, and Kafka&apos;s Admin
-          protocol does not give it out.
+          What brokers have denied is listed under Denied.
         </span>
       )}
       {isWhole && query.isPending && <Lines rows={3} />}

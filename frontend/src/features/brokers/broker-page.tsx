@@ -20,6 +20,7 @@ import { isRefusal } from "@/lib/problem";
 import { formatShare } from "@/lib/readings";
 import { BROKER_TABS } from "@/lib/search";
 import type { BrokerDetail, BrokerPlacement, PlanRequest } from "@/lib/types";
+import { LogTab } from "./log-tab";
 import { PlacementTab } from "./placement-tab";
 import { ProcessTab } from "./process-tab";
 
@@ -166,6 +167,7 @@ export function BrokerPage() {
             <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
             <Tabs.Tab value="settings">Configuration</Tabs.Tab>
             <Tabs.Tab value="process">Process</Tabs.Tab>
+            <Tabs.Tab value="log">Log</Tabs.Tab>
             <Tabs.Tab value="operations">Operations</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="partitions">
@@ -190,6 +192,18 @@ export function BrokerPage() {
                 {(process) => <ProcessTab process={process} />}
               </PartView>
             </Card>
+          </Tabs.Panel>
+          <Tabs.Panel value="log">
+            <PartView query={query} name="broker" rows={10}>
+              {(found) => (
+                <LogTab
+                  clusterId={clusterId}
+                  broker={found}
+                  level={search.level}
+                  onLevel={(level) => void navigate({ search: (old) => ({ ...old, level }), replace: true })}
+                />
+              )}
+            </PartView>
           </Tabs.Panel>
           <Tabs.Panel value="operations">
             <Card>

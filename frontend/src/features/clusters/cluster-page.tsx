@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
+import { IconBook2, IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
@@ -217,6 +217,14 @@ function Actions({ cluster, request, onRequest }: ActionsProps) {
             Change the way in
           </Menu.Item>
         )}
+        <Menu.Item
+          leftSection={<IconBook2 size={15} />}
+          onClick={() =>
+            void navigate({ to: "/clusters/$clusterId/schema-registry", params: { clusterId: cluster.id } })
+          }
+        >
+          Schema registry
+        </Menu.Item>
         <DeleteItem onClick={() => onRequest({ kind: "cluster.delete", cluster_id: cluster.id, inputs: {} })}>
           {cluster.kind === "managed" ? "Delete cluster" : "Forget cluster"}
         </DeleteItem>

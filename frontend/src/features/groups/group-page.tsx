@@ -15,6 +15,7 @@ import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { GroupState } from "@/components/status";
+import { ThroughputCard } from "@/components/throughput-card";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
@@ -192,6 +193,12 @@ export function GroupPage() {
                 firstVerdictAt={parts?.collector.data?.first_verdict_due_at}
               />
               <PaceHistory clusterId={clusterId} group={name} range={range} worst={group?.diagnosis.topic} />
+              <ThroughputCard
+                clusterId={clusterId}
+                subject={{ of: "group", group: name }}
+                range={search.range}
+                onRange={(chosen) => void navigate({ search: (old) => ({ ...old, range: chosen }), replace: true })}
+              />
               <Card title="Place in each partition">
                 <PartView query={query} name="group" rows={7}>
                   {(found) => (

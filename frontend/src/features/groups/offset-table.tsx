@@ -13,11 +13,24 @@ const offset = createColumnHelper<GroupOffset>();
 const NOBODY = <span className="ps-muted">nobody</span>;
 
 const columns = (clusterId: string, top: number, hasMembers: boolean) => [
-  partitionColumn<GroupOffset>(({ topic }) => (
-    <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link">
-      {topic}
-    </Link>
-  )),
+  partitionColumn<GroupOffset>(
+    ({ topic }) => (
+      <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link">
+        {topic}
+      </Link>
+    ),
+    ({ topic, partition }) => (
+      <Link
+        to="/clusters/$clusterId/topics/$topic"
+        params={{ clusterId, topic }}
+        search={{ partition }}
+        className="ps-link"
+        title="What goes in and out of this partition, and its replicas"
+      >
+        {partition}
+      </Link>
+    ),
+  ),
   ...(hasMembers
     ? [
         offset.accessor((row) => row.owner?.client_id ?? "", {

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Select, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Copy } from "@/components/copy";
 import { Notice } from "@/components/notice";
@@ -7,6 +8,7 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { api } from "@/lib/api-client";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { MESSAGE_FORMATS } from "@/lib/search";
+import { useSession } from "@/lib/session";
 import type { Message, MessagePart } from "@/lib/types";
 import { indented, onLines, onOneLine } from "./hostile";
 import { at } from "./message-list";
@@ -49,6 +51,9 @@ export function MessageDialog({ clusterId, topic, message, onClose }: MessageDia
         signal,
       }),
   });
+  // Whoever holds grants over topics alone sees no settings of the cluster.
+  const { data: session } = useSession();
+  const seesCluster = session !== undefined && session.tenant !== null && session.tenant.role !== "limited";
   const found = again.data?.data[0];
   // Deleted since: what comes first after it is another message.
   const isGone = again.isSuccess && found?.offset !== message.offset;
@@ -70,9 +75,19 @@ export function MessageDialog({ clusterId, topic, message, onClose }: MessageDia
             Retention or compaction has taken it; it is shown as it was read.
           </Notice>
         )}
+        {(keyFormat === "schema" || valueFormat === "schema" || wantsSchema(shown.key) || wantsSchema(shown.value)) &&
+          seesCluster && (
+            <Notice tone="info">
+              Messages with a schema are read by the{" "}
+              <Link to="/clusters/$clusterId/schema-registry" params={{ clusterId }} className="ps-link">
+                schema registry of this cluster
+              </Link>
+              .
+            </Notice>
+          )}
         <Part label="Key" part={shown.key} format={keyFormat} onFormat={setKeyFormat} busy={again.isFetching} />
         <Part label="Value" part={shown.value} format={valueFormat} onFormat={setValueFormat} busy={again.isFetching} />
-        {(shown.key.truncated || shown.value.truncated) && !whole && (
+        {isCut(shown) && !whole && (
           <Group>
             <Button variant="default" loading={again.isFetching} onClick={() => setWhole(true)}>
               Load the whole message
@@ -84,6 +99,17 @@ export function MessageDialog({ clusterId, topic, message, onClose }: MessageDia
     </Modal>
   );
 }
+
+/** Whether reading it alone would show more of it. */
+const isCut = ({ key, value, headers, headers_left_out: leftOut }: Message): boolean =>
+  key.truncated ||
+  value.truncated ||
+  headers.some((header) => header.truncated) ||
+  (leftOut > 0 && headers.length < 100);
+
+/** Written in the registry's wire format, a zero and the schema's id, and not read by a schema. */
+const wantsSchema = (part: MessagePart): boolean =>
+  part.schema === "" && part.kind === "hex" && part.text.startsWith("00") && part.text.length > 10;
 
 interface PartProps {
   label: string;
@@ -147,7 +173,7 @@ function Part({ label, part, format, onFormat, busy }: PartProps) {
 }
 
 function Headers({ message }: { message: Message }) {
-  if (message.headers.length === 0) return <p className="ps-muted">No headers.</p>;
+  if (message.headers.length === 0 && message.headers_left_out === 0) return <p className="ps-muted">No headers.</p>;
   return (
     <section aria-label="Headers">
       <table className="ps-table" aria-label="Headers">
@@ -175,7 +201,7 @@ function Headers({ message }: { message: Message }) {
         </tbody>
       </table>
       {message.headers_left_out > 0 && (
-        <p className="ps-muted">{formatInteger(message.headers_left_out)} more headers are not shown.</p>
+        <p className="ps-muted">{formatInteger(message.headers_left_out)} further headers are not shown.</p>
       )}
     </section>
   );

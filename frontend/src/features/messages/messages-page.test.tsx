@@ -39,6 +39,7 @@ const done = (more: Partial<MessageEvents["done"]> = {}): MessageEvents["done"] 
   cursor: null,
   unavailable: [],
   silent: [],
+  held_back: [],
   ...more,
 });
 
@@ -302,6 +303,57 @@ describe("messages of a topic", () => {
     expect(await screen.findByText(/does not hold all that was asked for/)).toBeTruthy();
     expect(asked.find((one) => one.url.includes("/export"))?.url).toBe(
       "/api/v1/clusters/c1/topics/orders/messages/export?value=paid&format=csv&records=10000",
+    );
+  });
+
+  const phase = (more: Partial<MessageEvents["phase"]> = {}): MessageEvents["phase"] => ({
+    phase: "reading",
+    partitions: [0],
+    unavailable: [],
+    masked: false,
+    held_back: [],
+    ...more,
+  });
+
+  it("says that masks hide something as soon as they do, in the middle of a tail", async () => {
+    const stream = streamed(event("phase", phase()), event("message", message(1)));
+    await open(() => stream.response, { query: "?tail=true" });
+    await rowsOf("Messages");
+    expect(screen.queryByText(/Masks of your tenant hide/)).toBeNull();
+    stream.send(event("phase", phase({ masked: true })));
+    expect(await screen.findByText(/Masks of your tenant hide/)).toBeTruthy();
+    stream.end();
+  });
+
+  it("says what is read of transactions, and what an open one holds back", async () => {
+    const held = [{ partition: 3, last_stable_offset: 40, end_offset: 1_042 }];
+    const { asked } = await open(() => whole(event("phase", phase({ held_back: held })), event("done", done())), {
+      query: "?isolation=read_committed",
+    });
+    expect(await screen.findByText("An open transaction holds back 1,002 offsets")).toBeTruthy();
+    expect(screen.getByText(/first in partition 3 from its last stable offset 40 to its end 1,042/)).toBeTruthy();
+    expect(streams(asked)[0]?.url).toContain("isolation=read_committed");
+    expect(screen.queryByText(/that are open or were aborted are among these/)).toBeNull();
+  });
+
+  it("says by default that records of aborted transactions are among them", async () => {
+    await open(() => whole(event("phase", phase()), event("done", done())));
+    expect(await screen.findByText(/that are open or were aborted are among these/)).toBeTruthy();
+  });
+
+  it("counts further headers, and leads to the registry where bytes want a schema", async () => {
+    const found = message(5, {
+      value: part("00000000070a01", { kind: "hex", size_bytes: 7 }),
+      headers: [],
+      headers_left_out: 1_999_900,
+    });
+    await open(() => whole(event("message", found), event("done", done())));
+    fireEvent.click(await screen.findByRole("button", { name: /Open the message at offset 5/ }));
+    const dialog = within(await screen.findByRole("dialog"));
+    expect(dialog.getByText("1,999,900 further headers are not shown.")).toBeTruthy();
+    expect(dialog.getByRole("button", { name: "Load the whole message" })).toBeTruthy();
+    expect(dialog.getByRole("link", { name: /schema registry of this cluster/ }).getAttribute("href")).toBe(
+      "/clusters/c1/schema-registry",
     );
   });
 });

@@ -10,7 +10,7 @@ import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
-import { formatInteger } from "@/lib/format";
+import { formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { isRefusal, toProblem } from "@/lib/problem";
 import type { MessageSearch } from "@/lib/search";
@@ -20,7 +20,7 @@ import { MessageDialog } from "./message-dialog";
 import { MessageList } from "./message-list";
 import { ProduceDialog } from "./produce-dialog";
 import { ProgressLine } from "./progress-line";
-import { isUnderWay } from "./reading";
+import { isUnderWay, type Reading } from "./reading";
 import { SearchForm } from "./search-form";
 import { asError, useReading } from "./use-reading";
 
@@ -105,6 +105,20 @@ export function MessagesPage() {
   );
 }
 
+/** Says what an open transaction is to whoever wonders why a page ends before the topic does. */
+function HeldBack({ rows }: { rows: Reading["heldBack"] }) {
+  const first = rows[0];
+  if (!first) return null;
+  const count = rows.reduce((sum, row) => sum + row.end_offset - row.last_stable_offset, 0);
+  return (
+    <Notice tone="info" title={`An open transaction holds back ${plural(count, "offset")}`}>
+      In {plural(rows.length, "partition")}, first in partition {first.partition} from its last stable offset{" "}
+      {formatInteger(first.last_stable_offset)} to its end {formatInteger(first.end_offset)}. They are not read before
+      the transaction is committed; when it is aborted, never.
+    </Notice>
+  );
+}
+
 function Browser({ clusterId, topic, masked }: { clusterId: string; topic: string; masked: boolean }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -132,10 +146,18 @@ function Browser({ clusterId, topic, masked }: { clusterId: string; topic: strin
           }}
         />
       </Card>
-      {masked && (
+      {(reading.masked ?? masked) && (
         <Notice tone="info">
           Masks of your tenant hide a part of these messages from you; filters see them as you do.
         </Notice>
+      )}
+      {search.isolation === "read_committed" ? (
+        <HeldBack rows={reading.heldBack} />
+      ) : (
+        <p className="ps-muted" style={{ margin: 0 }}>
+          Records of transactions that are open or were aborted are among these: consumers with
+          isolation.level=read_committed do not get them.
+        </p>
       )}
       <Card>
         <ProgressLine reading={reading} tail={tail} />

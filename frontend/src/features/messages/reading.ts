@@ -16,9 +16,22 @@ export interface Reading {
   error: unknown;
   /** Of a tail: what was shown and is not kept. */
   gone: number;
+  /** Whether masks hide something of what comes by now; null until the service has said so. */
+  masked: boolean | null;
+  /** What open transactions keep from a reader of committed records. */
+  heldBack: Done["held_back"];
 }
 
-export const IDLE: Reading = { status: "idle", messages: [], progress: null, done: null, error: null, gone: 0 };
+export const IDLE: Reading = {
+  status: "idle",
+  messages: [],
+  progress: null,
+  done: null,
+  error: null,
+  gone: 0,
+  masked: null,
+  heldBack: [],
+};
 
 export type Step =
   | { kind: "begin" }
@@ -48,7 +61,12 @@ export function read(reading: Reading, step: Step): Reading {
 function told(reading: Reading, event: Frame, tail: boolean): Reading {
   switch (event.name) {
     case "phase":
-      return { ...reading, status: event.data.phase };
+      return {
+        ...reading,
+        status: event.data.phase,
+        masked: event.data.masked,
+        heldBack: event.data.held_back,
+      };
     case "message": {
       // A tail is read from its top; what is not kept any more is counted.
       if (!tail) reading.messages.push(event.data);

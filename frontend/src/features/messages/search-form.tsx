@@ -1,7 +1,7 @@
 import { Button, Group, NumberInput, Select, TextInput } from "@mantine/core";
 import { IconPlayerStop, IconSearch } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
-import { MESSAGE_FORMATS, MESSAGE_STARTS, type MessageSearch } from "@/lib/search";
+import { ISOLATIONS, MESSAGE_FORMATS, MESSAGE_STARTS, type MessageSearch } from "@/lib/search";
 
 const STARTS: Record<(typeof MESSAGE_STARTS)[number], string> = {
   end: "the end",
@@ -22,6 +22,10 @@ const MODES = [
   { value: "oldest", label: "Oldest first" },
   { value: "tail", label: "Live tail" },
 ];
+const ISOLATION_LABELS: Record<(typeof ISOLATIONS)[number], string> = {
+  read_uncommitted: "All that is there",
+  read_committed: "Committed only",
+};
 export const formatChoices = MESSAGE_FORMATS.map((value) => ({ value, label: FORMATS[value] }));
 
 /** A moment as the field wants it: local time, to the second. */
@@ -143,6 +147,18 @@ export function SearchForm({ search, busy, faults, onSearch, onCancel }: SearchF
           allowDeselect={false}
           onChange={(next) =>
             change({ value_format: MESSAGE_FORMATS.find((item) => item === next && item !== "auto") })
+          }
+        />
+        <Select
+          label="Transactions"
+          data={ISOLATIONS.map((value) => ({ value, label: ISOLATION_LABELS[value] }))}
+          value={form.isolation ?? "read_uncommitted"}
+          allowDeselect={false}
+          onChange={(next) => change({ isolation: next === "read_committed" ? next : undefined })}
+          error={faults.isolation}
+          title={
+            "All that is there (read_uncommitted, as consumers have it by default) shows records of transactions that " +
+            "are open or were aborted, too. Committed only (read_committed) leaves those out."
           }
         />
         <div className="ps-message-filter">

@@ -9,6 +9,7 @@ import { formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { AclBinding, TopicReaders } from "@/lib/types";
 import { type May, whoMay } from "@/lib/who-may";
+import { ProducersCard } from "./producers";
 
 interface ClientsTabProps {
   clusterId: string;
@@ -25,12 +26,7 @@ export function ClientsTab({ clusterId, topic }: ClientsTabProps) {
           {(found) => <Readers found={found} clusterId={clusterId} />}
         </PartView>
       </Card>
-      <Card title="Producers" padded>
-        <Notice tone="info">
-          Who writes is not known: brokers are not asked for it. Whether records arrive is under Analyses; who is
-          allowed to write is below.
-        </Notice>
-      </Card>
+      <ProducersCard clusterId={clusterId} topic={topic} />
       <Card
         title="Who may produce and consume"
         aside={

@@ -1,5 +1,5 @@
 import { SegmentedControl } from "@mantine/core";
-import { useState } from "react";
+import { type KeyboardEvent, useRef, useState } from "react";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { Partition } from "@/lib/types";
 
@@ -33,9 +33,27 @@ export function levelOf(value: number | null, top: number): number | null {
   return value <= 0 || top <= 0 ? 0 : Math.max(1, Math.ceil((LEVELS * value) / top));
 }
 
-/** All partitions at once, darker where there is more; the table under it has every value. */
-export function HeatMap({ partitions }: { partitions: Partition[] }) {
+interface HeatMapProps {
+  partitions: Partition[];
+  onOpen: (partition: number) => void;
+}
+
+/**
+ * All partitions at once, darker where there is more; the table under it has every value. A cell opens its
+ * partition; by Tab one comes to one of them, by arrows, Home and End to the others.
+ */
+export function HeatMap({ partitions, onOpen }: HeatMapProps) {
   const [name, setName] = useState<MeasureName>("size");
+  const [current, setCurrent] = useState(0);
+  const map = useRef<HTMLDivElement>(null);
+  const move = (event: KeyboardEvent) => {
+    const cells = [...(map.current?.children ?? [])] as HTMLElement[];
+    const next = placeAfter(event.key, current, cells.length, rowLength(cells));
+    if (next === undefined) return;
+    event.preventDefault();
+    setCurrent(next);
+    cells[next]?.focus();
+  };
   const measure: Measure = MEASURES[name];
   const values = partitions.map((row) => ({ row, value: measure.of(row) }));
   const known = values.filter((each): each is { row: Partition; value: number } => each.value !== null);
@@ -49,20 +67,46 @@ export function HeatMap({ partitions }: { partitions: Partition[] }) {
         value={name}
         onChange={(value) => setName(value as MeasureName)}
       />
-      <div className="ps-heat" role="img" aria-label={summary(measure, known, partitions.length)}>
-        {values.map(({ row, value }) => (
-          <span
+      <div className="ps-heat" role="group" aria-label={summary(measure, known, partitions.length)} ref={map}>
+        {values.map(({ row, value }, index) => (
+          <button
             key={row.partition}
+            type="button"
+            tabIndex={index === Math.min(current, values.length - 1) ? 0 : -1}
+            onFocus={() => setCurrent(index)}
+            onKeyDown={move}
+            onClick={() => onOpen(row.partition)}
             data-level={levelOf(value, top) ?? "unknown"}
             data-offline={row.leader === null || row.leader < 0}
-            title={`Partition ${row.partition}: ${value === null ? "not known" : measure.said(value)}${
-              row.leader === null || row.leader < 0 ? ", no leader" : ""
-            }`}
+            title={saidOf(row, value, measure)}
+            aria-label={saidOf(row, value, measure)}
           />
         ))}
       </div>
     </div>
   );
+}
+
+/** How many cells the first row has. */
+function rowLength(cells: HTMLElement[]): number {
+  const second = cells.findIndex((cell) => cell.offsetTop !== cells[0]?.offsetTop);
+  return second < 0 ? cells.length : second;
+}
+
+/** Where a key leads from a cell; undefined: it is no key of the map. */
+export function placeAfter(key: string, at: number, count: number, columns: number): number | undefined {
+  const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+  if (key === "Home") return 0;
+  if (key === "End") return count - 1;
+  const step = steps[key];
+  if (step === undefined) return undefined;
+  const next = at + step;
+  return next >= 0 && next < count ? next : at;
+}
+
+function saidOf(row: Partition, value: number | null, measure: Measure): string {
+  const offline = row.leader === null || row.leader < 0 ? ", no leader" : "";
+  return `Partition ${row.partition}: ${value === null ? "not known" : measure.said(value)}${offline}`;
 }
 
 function summary(measure: Measure, known: { row: Partition; value: number }[], all: number): string {

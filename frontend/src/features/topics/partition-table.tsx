@@ -5,12 +5,30 @@ import { Empty } from "@/components/empty";
 import { Replicas } from "@/components/replicas";
 import { Status } from "@/components/status";
 import { formatBytes, formatInteger } from "@/lib/format";
-import type { Partition } from "@/lib/types";
+import type { Partition, PartitionReplicas } from "@/lib/types";
 import { HEAT_MAP_FROM, HeatMap } from "./heat-map";
+import { ReplicaSizes } from "./replica-sizes";
 
 const column = createColumnHelper<Partition>();
-const columns = (top: number) => [
-  column.accessor("partition", { header: "Partition", meta: { align: "right" } }),
+const columns = (
+  top: number,
+  replicas: ReadonlyMap<number, PartitionReplicas>,
+  onOpen: (partition: number) => void,
+) => [
+  column.accessor("partition", {
+    header: "Partition",
+    meta: { align: "right" },
+    cell: ({ row }) => (
+      <button
+        type="button"
+        className="ps-link"
+        title="Its throughput and its replicas"
+        onClick={() => onOpen(row.original.partition)}
+      >
+        {row.original.partition}
+      </button>
+    ),
+  }),
   column.accessor((row) => row.leader ?? -1, {
     id: "leader",
     header: "Leader",
@@ -59,6 +77,12 @@ const columns = (top: number) => [
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>,
   }),
+  column.display({
+    id: "by_replica",
+    header: "Size by replica",
+    meta: { hideBelow: "md" },
+    cell: ({ row }) => <ReplicaSizes replicas={replicas.get(row.original.partition)?.replicas} />,
+  }),
   column.accessor((row) => row.leader_epoch ?? null, {
     id: "epoch",
     header: "Epoch",
@@ -69,18 +93,21 @@ const columns = (top: number) => [
 
 interface PartitionTableProps {
   partitions: Partition[];
+  /** By partition; what is not there is not known. */
+  replicas: ReadonlyMap<number, PartitionReplicas>;
+  onOpen: (partition: number) => void;
   view: TableView;
   onView: (view: TableView) => void;
 }
 
-export function PartitionTable({ partitions, view, onView }: PartitionTableProps) {
+export function PartitionTable({ partitions, replicas, onOpen, view, onView }: PartitionTableProps) {
   const top = Math.max(0, ...partitions.map((row) => row.size_bytes ?? 0));
   return (
     <>
-      {partitions.length > HEAT_MAP_FROM && <HeatMap partitions={partitions} />}
+      {partitions.length > HEAT_MAP_FROM && <HeatMap partitions={partitions} onOpen={onOpen} />}
       <DataTable
         rows={partitions}
-        columns={columns(top)}
+        columns={columns(top, replicas, onOpen)}
         rowId={(row) => String(row.partition)}
         label="Partitions"
         defaultSort="partition"

@@ -31,7 +31,7 @@ import { ConfigurationTab } from "./configuration-tab";
 import { AddPartitions } from "./add-partitions";
 import { LeaseCard } from "./lease-card";
 import { LeaseForm } from "./lease-form";
-import { PartitionTable } from "./partition-table";
+import { PartitionsTab } from "./partitions-tab";
 
 const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
 
@@ -282,24 +282,26 @@ export function TopicPage() {
         >
           <Tabs.List mb={12}>
             <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
-            <Tabs.Tab value="clients">Consumers and access</Tabs.Tab>
+            <Tabs.Tab value="clients">Clients and access</Tabs.Tab>
             <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
             <Tabs.Tab value="analyses">Analyses</Tabs.Tab>
             {query.data?.parts.messages?.data?.browse && <Tabs.Tab value={MESSAGES}>Messages</Tabs.Tab>}
           </Tabs.List>
           <Tabs.Panel value="partitions">
             <div className="ps-stack">
-              <Card>
-                <PartView query={query} name="topic" rows={7}>
-                  {(found) => (
-                    <PartitionTable
-                      partitions={found.partitions}
-                      view={search}
-                      onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
-                    />
-                  )}
-                </PartView>
-              </Card>
+              <PartView query={query} name="topic" rows={7}>
+                {(found) => (
+                  <PartitionsTab
+                    clusterId={clusterId}
+                    topic={name}
+                    partitions={found.partitions}
+                    opened={search.partition}
+                    onOpen={(partition) => void navigate({ search: (old) => ({ ...old, partition }) })}
+                    view={search}
+                    onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+                  />
+                )}
+              </PartView>
               <Card
                 title="When unread records expire"
                 aside={

@@ -3,5 +3,6 @@ export { common } from "./common";
 export { connect } from "./connect";
 export { kinds } from "./kinds";
 export { navigation } from "./navigation";
+export { operations } from "./operations";
 export { palette } from "./palette";
 export { statuses } from "./statuses";

@@ -1,4 +1,5 @@
 /** English, in which the console is written first. */
+export { alerts } from "./alerts";
 export { common } from "./common";
 export { connect } from "./connect";
 export { kinds } from "./kinds";

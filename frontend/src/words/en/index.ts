@@ -1,5 +1,6 @@
 /** English, in which the console is written first. */
 export { alerts } from "./alerts";
+export { analytics } from "./analytics";
 export { common } from "./common";
 export { connect } from "./connect";
 export { kinds } from "./kinds";

@@ -8,6 +8,9 @@ import { isKind, kindLabel } from "@/lib/kinds";
 import { blanksLeft, blankValue, latest, useAct } from "@/lib/runbooks";
 import { readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookPart, RunbookRunDetail } from "@/lib/types";
+import { words } from "@/words/runbooks";
+
+const say = words.act;
 
 interface ActProps {
   part: RunbookPart;
@@ -25,20 +28,20 @@ export function Act({ part, run, usable }: ActProps) {
         <div style={{ minWidth: 0 }}>
           <div style={{ fontWeight: 560 }}>{part.text}</div>
           <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
-            a plan: {isKind(name) ? kindLabel(name).toLowerCase() : name}
+            {say.aPlan(isKind(name) ? kindLabel(name).toLowerCase() : name)}
           </div>
         </div>
       </div>
       {run && usable && <PlanForm part={part} run={run} />}
       {entry && (
         <div className="ps-muted" style={{ fontSize: "0.8125rem", marginTop: 6 }}>
-          planned <RelTime at={entry.created_at} />: {entry.text}{" "}
+          {say.planned(<RelTime at={entry.created_at} />, entry.text)}{" "}
           {entry.operation_id ? (
             <Link to="/operations/$operationId" params={{ operationId: entry.operation_id }} className="ps-link">
-              The operation
+              {say.theOperation}
             </Link>
           ) : (
-            "Not confirmed."
+            say.notConfirmed
           )}
         </div>
       )}
@@ -96,7 +99,7 @@ function PlanForm({ part, run }: { part: RunbookPart; run: RunbookRunDetail }) {
           disabled={!ready}
           loading={act.isPending}
         >
-          Show the plan
+          {say.showThePlan}
         </Button>
       </form>
       <PlanDialog
@@ -112,7 +115,7 @@ function PlanForm({ part, run }: { part: RunbookPart; run: RunbookRunDetail }) {
 }
 
 const UNITS: [ending: RegExp, unit: string][] = [
-  [/_bytes_per_s$/, "bytes a second"],
+  [/_bytes_per_s$/, say.bytesASecond],
   [/_ms$/, "ms"],
   [/_s$/, "seconds"],
 ];
@@ -129,5 +132,6 @@ function saidAs(name: string, typed: string): string | undefined {
   const value = blankValue(name, typed);
   if (unit === undefined || typeof value !== "number") return undefined;
   const per = name.endsWith("_bytes_per_s");
-  return `= ${readingValue(per ? "bytes" : name, value)}${per ? " a second" : ""}`;
+  const said = readingValue(per ? "bytes" : name, value);
+  return `= ${per ? say.aSecond(said) : said}`;
 }

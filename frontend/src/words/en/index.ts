@@ -8,4 +8,5 @@ export { kinds } from "./kinds";
 export { navigation } from "./navigation";
 export { operations } from "./operations";
 export { palette } from "./palette";
+export { runbooks } from "./runbooks";
 export { statuses } from "./statuses";

@@ -3,6 +3,7 @@ export { alerts } from "./alerts";
 export { analytics } from "./analytics";
 export { common } from "./common";
 export { connect } from "./connect";
+export { destinations } from "./destinations";
 export { insights } from "./insights";
 export { kinds } from "./kinds";
 export { navigation } from "./navigation";

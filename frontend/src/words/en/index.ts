@@ -7,6 +7,7 @@ export { destinations } from "./destinations";
 export { insights } from "./insights";
 export { kinds } from "./kinds";
 export { navigation } from "./navigation";
+export { objectives } from "./objectives";
 export { operations } from "./operations";
 export { palette } from "./palette";
 export { runbooks } from "./runbooks";

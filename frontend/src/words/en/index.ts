@@ -12,3 +12,4 @@ export { operations } from "./operations";
 export { palette } from "./palette";
 export { runbooks } from "./runbooks";
 export { statuses } from "./statuses";
+export { usage } from "./usage";

@@ -10,6 +10,7 @@ export { navigation } from "./navigation";
 export { objectives } from "./objectives";
 export { operations } from "./operations";
 export { palette } from "./palette";
+export { platform } from "./platform";
 export { runbooks } from "./runbooks";
 export { statuses } from "./statuses";
 export { usage } from "./usage";

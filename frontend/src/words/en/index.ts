@@ -1,6 +1,7 @@
 /** English, in which the console is written first. */
 export { alerts } from "./alerts";
 export { analytics } from "./analytics";
+export { audit } from "./audit";
 export { common } from "./common";
 export { connect } from "./connect";
 export { destinations } from "./destinations";

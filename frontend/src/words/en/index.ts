@@ -5,6 +5,7 @@ export { audit } from "./audit";
 export { common } from "./common";
 export { connect } from "./connect";
 export { destinations } from "./destinations";
+export { events } from "./events";
 export { insights } from "./insights";
 export { kinds } from "./kinds";
 export { navigation } from "./navigation";

@@ -14,5 +14,6 @@ export { operations } from "./operations";
 export { palette } from "./palette";
 export { platform } from "./platform";
 export { runbooks } from "./runbooks";
+export { session } from "./session";
 export { statuses } from "./statuses";
 export { usage } from "./usage";

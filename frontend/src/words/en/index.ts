@@ -15,5 +15,6 @@ export { palette } from "./palette";
 export { platform } from "./platform";
 export { runbooks } from "./runbooks";
 export { session } from "./session";
+export { settings } from "./settings";
 export { statuses } from "./statuses";
 export { usage } from "./usage";

@@ -1,23 +1,26 @@
 import { Metered } from "@/components/metered";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { BrokerLoad } from "@/lib/types";
+import { words } from "@/words/reassignments";
+
+const say = words.brokerLoads;
 
 /** What every broker carries before anything moves. */
 export function BrokerLoads({ loads }: { loads: BrokerLoad[] }) {
   const top = Math.max(1, ...loads.map((load) => load.size_bytes ?? 0));
   return (
-    <table className="ps-table" aria-label="Load of the brokers">
+    <table className="ps-table" aria-label={say.loadOfTheBrokers}>
       <thead>
         <tr>
-          <th scope="col">Broker</th>
+          <th scope="col">{say.broker}</th>
           <th scope="col" data-align="right">
-            Leads
+            {say.leads}
           </th>
           <th scope="col" data-align="right">
-            Replicas
+            {say.replicas}
           </th>
           <th scope="col" data-align="right">
-            Data
+            {say.data}
           </th>
         </tr>
       </thead>

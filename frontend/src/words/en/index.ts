@@ -13,6 +13,7 @@ export { objectives } from "./objectives";
 export { operations } from "./operations";
 export { palette } from "./palette";
 export { platform } from "./platform";
+export { reassignments } from "./reassignments";
 export { runbooks } from "./runbooks";
 export { session } from "./session";
 export { settings } from "./settings";

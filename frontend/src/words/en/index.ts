@@ -2,6 +2,7 @@
 export { alerts } from "./alerts";
 export { analytics } from "./analytics";
 export { audit } from "./audit";
+export { clusters } from "./clusters";
 export { common } from "./common";
 export { connect } from "./connect";
 export { destinations } from "./destinations";
@@ -11,6 +12,7 @@ export { kinds } from "./kinds";
 export { navigation } from "./navigation";
 export { objectives } from "./objectives";
 export { operations } from "./operations";
+export { overview } from "./overview";
 export { palette } from "./palette";
 export { platform } from "./platform";
 export { reassignments } from "./reassignments";

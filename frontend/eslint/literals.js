@@ -7,10 +7,12 @@ const SEEN = new Set(
     "error caption legend summary header text message nothingFoundMessage"
   ).split(" "),
 );
+/** Properties of objects that are as often a key of a table ("empty": a state of a group). */
+const KEYS = new Set(["empty", "error"]);
 
 const LETTER = /\p{L}/u;
-/** Names, not words: `cleanup.policy`, `user:ada`, `/api/v1`, `#5a6673`. */
-const NAME = /^(?:[a-z0-9]+(?:[._:/][a-z0-9]+)+|\/\S*|#[0-9a-f]+)$/;
+/** Names, not words: `cleanup.policy`, `user:ada`, `/api/v1`, `#5a6673`, our own. */
+const NAME = /^(?:Penstock|[a-z0-9]+(?:[._:/][a-z0-9]+)+|\/\S*|#[0-9a-f]+)$/;
 
 const isText = (text) => LETTER.test(text) && !NAME.test(text.trim());
 
@@ -51,6 +53,7 @@ function* texts(node) {
   }
 }
 
+const seenIn = (key) => SEEN.has(nameOf(key)) && !KEYS.has(nameOf(key));
 const nameOf = (key) => (key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : "");
 
 export const noLiterals = {
@@ -75,7 +78,7 @@ export const noLiterals = {
       "JSXElement > JSXExpressionContainer": (node) => check(node),
       "JSXFragment > JSXExpressionContainer": (node) => check(node),
       Property(node) {
-        if (node.parent.type === "ObjectExpression" && SEEN.has(nameOf(node.key))) check(node.value);
+        if (node.parent.type === "ObjectExpression" && seenIn(node.key)) check(node.value);
       },
     };
   },

@@ -2,7 +2,10 @@ import { Group, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import type { Part } from "@/lib/page";
+import { words } from "@/words/parts";
 import { RelTime } from "./rel-time";
+
+const say = words.pageHeader;
 
 interface PageHeaderProps {
   title: string;
@@ -30,9 +33,7 @@ export function PageHeader({ title, mark, sub, seen, actions, mono = false }: Pa
           <div className="ps-muted" style={{ fontSize: "0.8125rem", marginTop: 3 }}>
             {sub}
             {seen?.as_of && (
-              <span style={{ whiteSpace: "nowrap" }}>
-                {sub ? " · " : ""}seen <RelTime at={seen.as_of} />
-              </span>
+              <span style={{ whiteSpace: "nowrap" }}>{say.seen(sub ? " · " : "", <RelTime at={seen.as_of} />)}</span>
             )}
           </div>
         )}

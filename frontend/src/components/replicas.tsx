@@ -1,4 +1,7 @@
+import { words } from "@/words/parts";
 import { Hint } from "./hint";
+
+const say = words.replicas;
 
 /** The replicas of a partition in assignment order: leader filled, in sync plain, behind dashed. */
 export function Replicas({ replicas, isr, leader }: { replicas: number[]; isr: number[]; leader: number | null }) {
@@ -6,9 +9,9 @@ export function Replicas({ replicas, isr, leader }: { replicas: number[]; isr: n
     <span className="ps-chips">
       {replicas.map((id) => {
         const kind = id === leader ? "leader" : isr.includes(id) ? "synced" : "behind";
-        const hint = { leader: "leader", synced: "in sync", behind: "not in sync" }[kind];
+        const hint = { leader: "leader", synced: say.inSync, behind: say.notInSync }[kind];
         return (
-          <Hint key={id} label={`Broker ${id}: ${hint}`}>
+          <Hint key={id} label={say.broker(id, hint)}>
             <span className="ps-chip" data-kind={kind}>
               {id}
               <span className="ps-sr"> ({hint})</span>

@@ -13,11 +13,14 @@ import {
   type Throughput,
   useThroughput,
 } from "@/lib/throughput";
+import { words } from "@/words/charts";
 import { AsOf } from "./as-of";
 import { Card, Lines } from "./card";
 import { type Series, TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
+
+const say = words.throughputCard;
 
 interface ThroughputCardProps {
   clusterId: string;
@@ -28,10 +31,10 @@ interface ThroughputCardProps {
   onRange: (range: ChartRange) => void;
 }
 
-const SOURCES = { samples: "by samples", hours: "by hours", days: "by days" } as const;
+const SOURCES = { samples: say.bySamples, hours: say.byHours, days: say.byDays } as const;
 
 /** What went in and out a second: the last hour live, longer ranges from what Spark rolled up. */
-export function ThroughputCard({ clusterId, subject, title = "Throughput", range, onRange }: ThroughputCardProps) {
+export function ThroughputCard({ clusterId, subject, title = say.throughput, range, onRange }: ThroughputCardProps) {
   const shown = rangeOf(subject.of, range);
   const query = useThroughput(clusterId, subject, shown);
   const found = query.data;
@@ -49,7 +52,7 @@ export function ThroughputCard({ clusterId, subject, title = "Throughput", range
           {ranges.length > 1 && (
             <SegmentedControl
               size="xs"
-              aria-label={`Time range of ${title.toLowerCase()}`}
+              aria-label={say.timeRangeOf(title.toLowerCase())}
               data={ranges}
               value={shown}
               onChange={(value) => onRange(value as ChartRange)}
@@ -83,10 +86,8 @@ function Figures({ found, clusterId, subject }: { found: Throughput; clusterId: 
   const bytes = figureOf(found, subject, "bytes");
   if (records.length === 0 && bytes.length === 0)
     return (
-      <Empty title={found.as_of === null ? "Not measured yet" : "Nothing is known in this range"}>
-        {found.source === "samples"
-          ? "A rate is known from the second sample on, within a minute of the first."
-          : "Hours are rolled up after they have ended, days after midnight (UTC)."}
+      <Empty title={found.as_of === null ? say.notMeasuredYet : say.nothingIsKnownInThis}>
+        {found.source === "samples" ? say.aRateIsKnownFrom : say.hoursAreRolledUpAfter}
       </Empty>
     );
   const from = found.ts_ms[0];
@@ -95,12 +96,12 @@ function Figures({ found, clusterId, subject }: { found: Throughput; clusterId: 
   return (
     <div className="ps-card-body ps-cols-1-1">
       <figure style={{ margin: 0, minWidth: 0 }}>
-        <figcaption className="ps-caption">Records a second</figcaption>
-        <TimeChart series={records} label="Records a second over time" format={formatRecordRate} {...shared} />
+        <figcaption className="ps-caption">{say.recordsASecond}</figcaption>
+        <TimeChart series={records} label={say.recordsASecondOverTime} format={formatRecordRate} {...shared} />
       </figure>
       <figure style={{ margin: 0, minWidth: 0 }}>
-        <figcaption className="ps-caption">Bytes a second</figcaption>
-        <TimeChart series={bytes} label="Bytes a second over time" format={formatByteRate} {...shared} />
+        <figcaption className="ps-caption">{say.bytesASecond}</figcaption>
+        <TimeChart series={bytes} label={say.bytesASecondOverTime} format={formatByteRate} {...shared} />
       </figure>
     </div>
   );
@@ -112,7 +113,7 @@ function figureOf(found: Throughput, subject: Subject, unit: "records" | "bytes"
   if (!isOne) return lineEach(found, subject.of === "group" ? `${unit}_out_per_s` : `${unit}_in_per_s`);
   return linesOf(found, [
     { name: "written", measure: `${unit}_in_per_s` },
-    { name: "read by groups", measure: `${unit}_out_per_s` },
+    { name: say.readByGroups, measure: `${unit}_out_per_s` },
   ]);
 }
 
@@ -120,14 +121,14 @@ function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
   const known = knownShare(found);
   return (
     <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-      {failed && <span className="ps-warn">could not be read again ·</span>}
+      {failed && <span className="ps-warn">{say.couldNotBeReadAgain}</span>}
       <span>
-        {SOURCES[found.source]}, a point each {found.step_s < 3600 ? `${found.step_s} s` : `${found.step_s / 3600} h`}
+        {say.aPointEach(SOURCES[found.source], found.step_s < 3600 ? say.s(found.step_s) : say.h(found.step_s / 3600))}
       </span>
-      {known !== null && known < 0.995 && <span className="ps-warn">· at least: {formatShare(known)} is known</span>}
+      {known !== null && known < 0.995 && <span className="ps-warn">{say.atLeastIsKnown(formatShare(known))}</span>}
       {found.reason && <span className="ps-warn">· {found.reason}</span>}
-      {!found.complete && !found.reason && <span className="ps-warn">· the busiest are shown</span>}
-      <span>· reads are what consumer groups commit</span>
+      {!found.complete && !found.reason && <span className="ps-warn">{say.theBusiestAreShown}</span>}
+      <span>{say.readsAreWhatConsumerGroups}</span>
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { noLiterals } from "../../eslint/literals.js";
 import toDo from "../../eslint/literals-to-do.json";
 
 /** How many files may be on the list: whoever moves one writes the smaller number here. It never gets larger. */
-const LEFT_MAX = 127;
+const LEFT_MAX = 55;
 
 const root = join(import.meta.dirname, "../..");
 const linter = new Linter();
@@ -49,6 +49,7 @@ describe("the rule", () => {
     ["what is compared", '<p>{state === "failed" && <b />}</p>'],
     ["what is no text", '<Card className="ps-card" tone="warn" key="Steps" />'],
     ["addresses", '<Link to="/topics" title="/api/v1/topics" />'],
+    ["a key of a table", 'const TONES = { empty: "muted" }'],
     ["a pattern of an object", "const { title = first } = given; f(given.label)"],
     ["what a function is called with", '<p>{format(value, "seconds of it")}</p>'],
   ])("takes %s", (_, code) => expect(found(code)).toEqual([]));

@@ -52,7 +52,7 @@ export function Habits() {
         <IconSearch size={15} aria-hidden />
         <span className="ps-hide-sm">{words.palette.open}</span>
         <kbd className="ps-hide-sm" aria-hidden>
-          {isMac() ? "⌘K" : "Ctrl K"}
+          {isMac() ? words.palette.keys.mac : words.palette.keys.other}
         </kbd>
         <span className="ps-sr ps-only-sm">{words.palette.open}</span>
       </button>

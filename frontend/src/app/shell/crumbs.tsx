@@ -47,14 +47,14 @@ export function Crumbs() {
     if (topic) {
       items.push(
         <Link activeOptions={EXACT} to="/clusters/$clusterId/topics" params={{ clusterId }}>
-          Topics
+          {say.topics}
         </Link>,
         topic,
       );
     } else if (group) {
       items.push(
         <Link activeOptions={EXACT} to="/clusters/$clusterId/groups" params={{ clusterId }}>
-          Consumer groups
+          {say.groups}
         </Link>,
       );
       if (pathname.endsWith("/reset")) {
@@ -68,20 +68,20 @@ export function Crumbs() {
     } else if (broker) {
       items.push(
         <Link activeOptions={EXACT} to="/clusters/$clusterId" params={{ clusterId }}>
-          Brokers
+          {say.brokers}
         </Link>,
         broker,
       );
     } else if (SECTIONS[section]) items.push(SECTIONS[section]);
-    else items.push("Brokers");
+    else items.push(say.brokers);
   } else if (pathname.startsWith("/alerts")) {
     items.push(
       alertId ? (
         <Link activeOptions={EXACT} to="/alerts">
-          Alerts
+          {say.alerts}
         </Link>
       ) : (
-        "Alerts"
+        say.alerts
       ),
     );
     if (alertId) items.push(alertId);
@@ -89,10 +89,10 @@ export function Crumbs() {
     items.push(
       runbookId ? (
         <Link activeOptions={EXACT} to="/runbooks">
-          Runbooks
+          {say.runbooks}
         </Link>
       ) : (
-        "Runbooks"
+        say.runbooks
       ),
     );
     if (runbookId) items.push(runbookId);
@@ -100,16 +100,16 @@ export function Crumbs() {
     items.push(
       operationId ? (
         <Link activeOptions={EXACT} to="/operations">
-          Operations
+          {say.operations}
         </Link>
       ) : (
-        "Operations"
+        say.operations
       ),
     );
     if (operationId) items.push(operationId);
   } else items.push(PAGES[pathname] ?? "Overview");
   return (
-    <nav aria-label="Breadcrumb" className="ps-crumbs">
+    <nav aria-label={say.breadcrumb} className="ps-crumbs">
       {items.map((item, index) => (
         <Fragment key={index}>
           {index > 0 && <IconChevronRight size={13} aria-hidden />}

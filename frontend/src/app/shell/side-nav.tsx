@@ -39,7 +39,7 @@ export function SideNav() {
   const clusterId = useLastCluster(opened)?.id ?? opened;
   const navigate = useNavigate();
   return (
-    <nav aria-label="Main" style={{ paddingBottom: 16 }}>
+    <nav aria-label={say.main} style={{ paddingBottom: 16 }}>
       <TenantSwitch />
       <div className="ps-nav" style={{ marginTop: 6 }}>
         <Link to="/" activeOptions={{ exact: true }}>
@@ -107,7 +107,7 @@ function ClusterLinks({ clusterId }: { clusterId: string }) {
         <IconServer2 {...ICON} /> {say.brokers}
       </Link>
       <Link to="/clusters/$clusterId/events" params={params} activeOptions={{ includeSearch: false }}>
-        <IconTimelineEvent {...ICON} /> Events
+        <IconTimelineEvent {...ICON} /> {say.events}
       </Link>
       <Link to="/clusters/$clusterId/topics" params={params} activeOptions={{ includeSearch: false }}>
         <IconStack2 {...ICON} /> {say.topics}

@@ -9,7 +9,7 @@ const EXACT = { exact: true } as const;
 
 const say = words.navigation;
 
-const SECTIONS: Record<string, string> = {
+const sections = (): Record<string, string> => ({
   topics: say.topics,
   "new-topic": say.newTopic,
   groups: say.groups,
@@ -18,9 +18,9 @@ const SECTIONS: Record<string, string> = {
   analytics: say.analytics,
   events: say.events,
   usage: say.clusterUsage,
-};
+});
 
-const PAGES: Record<string, string> = {
+const pages = (): Record<string, string> => ({
   "/audit": say.audit,
   "/clusters/new": say.newCluster,
   "/destinations": say.destinations,
@@ -29,7 +29,7 @@ const PAGES: Record<string, string> = {
   "/usage": say.tenantUsage,
   "/profile": say.profile,
   "/platform": say.platform,
-};
+});
 
 /** Where this page is: cluster, section, resource. */
 export function Crumbs() {
@@ -72,7 +72,7 @@ export function Crumbs() {
         </Link>,
         broker,
       );
-    } else if (SECTIONS[section]) items.push(SECTIONS[section]);
+    } else if (sections()[section]) items.push(sections()[section]);
     else items.push(say.brokers);
   } else if (pathname.startsWith("/alerts")) {
     items.push(
@@ -107,7 +107,7 @@ export function Crumbs() {
       ),
     );
     if (operationId) items.push(operationId);
-  } else items.push(PAGES[pathname] ?? "Overview");
+  } else items.push(pages()[pathname] ?? say.overview);
   return (
     <nav aria-label={say.breadcrumb} className="ps-crumbs">
       {items.map((item, index) => (

@@ -10,6 +10,9 @@ export const common = {
   loading: "Loading",
   copy: "Copy",
   copied: "Copied",
+  justNow: "just now",
+  ago: (span: string) => `${span} ago`,
+  fromNow: (span: string) => `in ${span}`,
   request: (id: string) => `request ${id}`,
   part: {
     asItWas: (time: Slot) => rich`Shown as it was ${time}.`,

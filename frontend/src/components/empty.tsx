@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 interface EmptyProps {
   icon?: ReactNode;
-  title: string;
+  title: ReactNode;
   children?: ReactNode;
   action?: ReactNode;
   /** The title is the page's own heading. */

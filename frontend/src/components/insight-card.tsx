@@ -4,11 +4,11 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type Asked, fileAddress, type Told } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
 import { Card, Lines } from "./card";
 import { Empty } from "./empty";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 
 export interface FileSource {
@@ -90,7 +90,8 @@ function Provenance<Row>({ told }: { told: Told<Row> }) {
       </span>
       {seen !== undefined && (
         <span className={seen !== null && seen < 0.9 ? "ps-warn" : undefined}>
-          · {seen === null ? "how much was seen is not known" : `${formatShare(seen)} of the range was seen`}
+          · <Quantity of="share" value={seen} none="how much" />{" "}
+          {seen === null ? "was seen is not known" : "of the range was seen"}
         </span>
       )}
       <span>· formula {told.formula_version}</span>

@@ -58,13 +58,8 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
     body = (
       <div className="ps-card-body ps-cols-1-1">
         <figure style={{ margin: 0, minWidth: 0 }}>
-          <figcaption className="ps-caption">Unread records</figcaption>
-          <TimeChart
-            series={records}
-            label={`Unread records of group ${group} over time`}
-            about={{ clusterId, subjects }}
-            area
-          />
+          <figcaption className="ps-caption">Lag, records</figcaption>
+          <TimeChart series={records} label={`Lag of group ${group} over time`} about={{ clusterId, subjects }} area />
         </figure>
         <figure style={{ margin: 0, minWidth: 0 }}>
           <figcaption className="ps-caption">Behind by (time)</figcaption>

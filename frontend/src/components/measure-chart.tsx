@@ -1,12 +1,12 @@
 import { SegmentedControl } from "@mantine/core";
 import { knownShare, linesOf, type Measure, useChart } from "@/lib/charts";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
 import { CHART_RANGES, type ChartRange } from "@/lib/search";
 import { Card, Lines } from "./card";
 import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 
 interface MeasureChartProps {
@@ -72,7 +72,9 @@ export function MeasureChart({ title, clusterId, measure, about, format, range, 
             {query.isError && "could not be read again: "}as of <RelTime at={chart.as_of} />
           </span>
           {known !== null && (
-            <span className={known < 0.9 ? "ps-warn" : undefined}>· {formatShare(known)} of the range is known</span>
+            <span className={known < 0.9 ? "ps-warn" : undefined}>
+              · <Quantity of="share" value={known} /> of the range is known
+            </span>
           )}
           <span>· by {chart.source}</span>
           {!chart.complete && <span className="ps-warn">· not all series are shown</span>}

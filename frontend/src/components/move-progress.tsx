@@ -1,13 +1,13 @@
 /** The partitions of a reassignment: where each is, how many bytes have arrived, and the limit. */
 import { Button, Group, NumberInput, Progress, Stack } from "@mantine/core";
 import { useState } from "react";
-import { formatBytes } from "@/lib/format";
 import { useChangeLimit, useMoves } from "@/lib/moves";
 import { TERMINAL } from "@/lib/operations";
 import type { MoveRow, Operation } from "@/lib/types";
 import { Card, Lines } from "./card";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { Assignment } from "./replicas";
 
 const MIB = 1024 * 1024;
@@ -23,14 +23,21 @@ const STATES: Record<MoveRow["state"], string> = {
 /** What has arrived of what belongs there; a side that nobody could say is named so. */
 export function BytesMoved({ moved, total }: { moved: number | null; total: number | null }) {
   if (total === null) return <span className="ps-muted">unknown</span>;
-  const said = `${moved === null ? "unknown" : formatBytes(moved)} of ${formatBytes(total)}`;
   return (
     <>
-      <span className="ps-tnum">{said}</span>
+      <span className="ps-tnum">
+        <Quantity of="bytes" value={moved} none="unknown" /> of <Quantity of="bytes" value={total} />
+      </span>
       {moved !== null && total > 0 && <Progress value={(100 * moved) / total} size="xs" aria-hidden />}
     </>
   );
 }
+
+const LimitNow = ({ bytesPerS }: { bytesPerS: number }) => (
+  <>
+    <Quantity of="byteRate" value={bytesPerS} /> now
+  </>
+);
 
 function Limit({ operation, now }: { operation: Operation; now: number | null }) {
   const [wanted, setWanted] = useState<number | string>(now === null ? "" : Math.round((now / MIB) * 1000) / 1000);
@@ -41,7 +48,7 @@ function Limit({ operation, now }: { operation: Operation; now: number | null })
       <Group gap={8} align="flex-end">
         <NumberInput
           label="Limit per broker, MiB/s"
-          description={now === null ? "No limit now" : `${formatBytes(now)}/s now`}
+          description={now === null ? "No limit now" : <LimitNow bytesPerS={now} />}
           min={0.001}
           decimalScale={3}
           value={wanted}

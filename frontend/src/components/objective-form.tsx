@@ -3,9 +3,10 @@ import { useState } from "react";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { OBJECTIVES } from "@/lib/insights";
-import { inUnits, type LagObjective, targetWords } from "@/lib/objectives";
+import { inUnits, type LagObjective } from "@/lib/objectives";
 import { useOverview } from "@/lib/use-clusters";
 import { FormModal } from "./form-modal";
+import { TargetWords } from "./quantity";
 
 /** The service's own bounds of a share, in per cent. */
 const SHARE_MIN = 50;
@@ -140,7 +141,7 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
       <TextInput label="Note" maxLength={300} value={note} onChange={(event) => setNote(event.currentTarget.value)} />
       {ready && (
         <p className="ps-muted" style={{ margin: 0, fontSize: "0.8125rem" }}>
-          {targetWords(target)}: over 14 days it may be later for {budgetWords(target.share)}.
+          <TargetWords {...target} />: over 14 days it may be later for {budgetWords(target.share)}.
         </p>
       )}
     </FormModal>

@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatDuration, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { ObjectiveRow } from "@/lib/insights";
-import { goodWords, sharePrecise, targetWords, verdictRank } from "@/lib/objectives";
-import { formatShare } from "@/lib/readings";
+import { targetWords, verdictRank } from "@/lib/objectives";
 import { DataTable } from "./data-table";
 import { GroupLink } from "./group-link";
+import { Quantity } from "./quantity";
 import { Status, type Tone } from "./status";
 
 const VERDICTS: Record<ObjectiveRow["verdict"], [Tone, string]> = {
@@ -22,10 +22,6 @@ const burn = (rate: number | null) =>
   ) : (
     <span title={`${rate} times as fast as the budget lasts`}>{Math.round(rate * 10) / 10}×</span>
   );
-
-/** Far overspent, a tenth of a per cent says nothing. */
-const budget = (left: number): string =>
-  Math.abs(left) >= 10 ? `${formatInteger(Math.round(left * 100))} %` : formatShare(left);
 
 const column = createColumnHelper<ObjectiveRow>();
 
@@ -65,7 +61,7 @@ const common = (clusterId: string) => [
     cell: ({ row: { original: row } }) => (
       <>
         <span title={targetWords(row)} style={{ whiteSpace: "nowrap" }}>
-          ≤ {formatDuration(row.seconds)}, {sharePrecise(row.share)}
+          ≤ <Quantity of="span" value={row.seconds} />, <Quantity of="preciseShare" value={row.share} />
         </span>
         {row.objective_id === null && (
           <span className="ps-tag" data-tone="muted">
@@ -79,7 +75,7 @@ const common = (clusterId: string) => [
     id: "good",
     header: "In time",
     meta: { align: "right", hideBelow: "sm" },
-    cell: ({ row }) => goodWords(row.original),
+    cell: ({ row }) => <Quantity of="share" value={row.original.good_share} none="not known" />,
   }),
   column.accessor((row) => row.budget_left ?? Number.NEGATIVE_INFINITY, {
     id: "budget",
@@ -89,7 +85,7 @@ const common = (clusterId: string) => [
       row.budget_left === null ? (
         NOT_KNOWN
       ) : (
-        <span className={row.budget_left < 0 ? "ps-bad" : undefined}>{budget(row.budget_left)}</span>
+        <Quantity of="budget" value={row.budget_left} className={row.budget_left < 0 ? "ps-bad" : undefined} />
       ),
   }),
   rate("burn_5m", "5 min", "md"),

@@ -2,12 +2,13 @@ import { Progress } from "@mantine/core";
 import { IconListDetails } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatDuration, toDate } from "@/lib/format";
+import { toDate } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import type { Operation } from "@/lib/types";
 import { DataTable, type TableView } from "./data-table";
 import { Empty } from "./empty";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 import { OperationStatus } from "./status";
 
@@ -42,7 +43,7 @@ const full = [
     id: "took",
     header: "Took",
     meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => formatDuration(cell.getValue()),
+    cell: (cell) => <Quantity of="span" value={cell.getValue()} />,
   }),
 ];
 const started = column.accessor("created_at", {

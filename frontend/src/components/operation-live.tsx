@@ -3,7 +3,6 @@ import { Button, Group, Progress, Stack } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { formatDuration } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import { needOf, useMayWrite } from "@/lib/permissions";
@@ -16,6 +15,7 @@ import { OperationSteps } from "./operation-steps";
 import { PlanReview } from "./plan-review";
 import { ProblemPanel } from "./problem-panel";
 import { Dialog } from "./dialog";
+import { Quantity } from "./quantity";
 import { OperationStatus } from "./status";
 
 interface OperationLiveProps {
@@ -49,9 +49,11 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
         <Group gap="md">
           <OperationStatus state={operation.state} />
           {!settled && operation.eta_seconds !== null && operation.eta_seconds !== undefined && (
-            <span className="ps-muted ps-tnum">about {formatDuration(operation.eta_seconds)} left</span>
+            <span className="ps-muted ps-tnum">
+              about <Quantity of="span" value={operation.eta_seconds} /> left
+            </span>
           )}
-          {!settled && <span className="ps-muted">{live ? "live" : "refreshing every 1.5s"}</span>}
+          {!settled && <span className="ps-muted">{live ? "live" : "refreshing every 1.5 s"}</span>}
         </Group>
         <Group gap={8}>
           {canWrite && operation.cancellable && !settled && (

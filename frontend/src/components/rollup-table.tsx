@@ -1,15 +1,14 @@
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatBytes, formatCompact, formatDuration, formatInteger, toDate } from "@/lib/format";
+import { formatInteger, toDate } from "@/lib/format";
 import type { ClusterRollup, GroupRollup, TopicRollup } from "@/lib/insights";
+import type { Measure } from "@/lib/quantities";
 import { formatShare } from "@/lib/readings";
 import { DataTable } from "./data-table";
+import { Quantity } from "./quantity";
 
 const NOT_KNOWN = <span className="ps-muted">not known</span>;
 
-/** A figure in words, exact on hover; null is not known. */
-function figure(value: number | null, format: (value: number) => string, unit: string) {
-  return value === null ? NOT_KNOWN : <span title={`${formatInteger(value)} ${unit}`}>{format(value)}</span>;
-}
+const figure = (value: number | null, of: Measure) => <Quantity of={of} value={value} none={NOT_KNOWN} />;
 
 type Period = Pick<GroupRollup, "ts" | "samples" | "expected">;
 
@@ -74,7 +73,7 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
       id,
       header,
       meta: { align: "right", hideBelow: id === "lag_seconds_p95" ? undefined : "md" },
-      cell: ({ row }) => figure(row.original[id], formatDuration, "s"),
+      cell: ({ row }) => figure(row.original[id], "span"),
     });
   const columns = [
     when,
@@ -85,9 +84,9 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
     late("lag_seconds_max", "At most"),
     column.accessor((row) => row.lag_records_max ?? -1, {
       id: "lag_records_max",
-      header: "Unread, at most",
+      header: "Lag, at most",
       meta: { align: "right", hideBelow: "sm" },
-      cell: ({ row }) => figure(row.original.lag_records_max, formatCompact, "records"),
+      cell: ({ row }) => figure(row.original.lag_records_max, "records"),
     }),
     column.accessor((row) => row.worst_partition_lag_records ?? -1, {
       id: "worst",
@@ -100,9 +99,13 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
           <>
             {row.worst_partition}
             <span className="ps-muted">
-              {row.worst_partition_lag_records === null
-                ? ", unread not known"
-                : `, ${formatCompact(row.worst_partition_lag_records)} unread`}
+              {row.worst_partition_lag_records === null ? (
+                ", lag not known"
+              ) : (
+                <>
+                  , <Quantity of="records" value={row.worst_partition_lag_records} /> behind
+                </>
+              )}
             </span>
           </>
         ),
@@ -112,9 +115,7 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
       header: "Lost",
       meta: { align: "right", hideBelow: "md" },
       cell: ({ row: { original: row } }) => (
-        <span className={row.lost_records ? "ps-bad" : undefined}>
-          {figure(row.lost_records, formatCompact, "records")}
-        </span>
+        <span className={row.lost_records ? "ps-bad" : undefined}>{figure(row.lost_records, "records")}</span>
       ),
     }),
     coverage,
@@ -147,7 +148,9 @@ export function TopicRollupTable({ rows, periodS }: RollupTableProps<TopicRollup
         ) : (
           <>
             {row.busiest_partition}
-            <span className="ps-muted">, {formatShare(row.busiest_share)} of the records</span>
+            <span className="ps-muted">
+              , <Quantity of="share" value={row.busiest_share} /> of the records
+            </span>
           </>
         ),
     }),
@@ -175,16 +178,14 @@ export function ClusterRollupTable({ rows, periodS }: RollupTableProps<ClusterRo
       id: "p95",
       header: "Behind, p95",
       meta: { align: "right", hideBelow: "md" },
-      cell: ({ row }) => figure(row.original.lag_seconds_p95, formatDuration, "s"),
+      cell: ({ row }) => figure(row.original.lag_seconds_p95, "span"),
     }),
     column.accessor((row) => row.lost_records ?? -1, {
       id: "lost",
       header: "Lost unread",
       meta: { align: "right", hideBelow: "md" },
       cell: ({ row: { original: row } }) => (
-        <span className={row.lost_records ? "ps-bad" : undefined}>
-          {figure(row.lost_records, formatCompact, "records")}
-        </span>
+        <span className={row.lost_records ? "ps-bad" : undefined}>{figure(row.lost_records, "records")}</span>
       ),
     }),
     coverage,
@@ -205,23 +206,17 @@ type Held = Pick<TopicRollup, "bytes_avg" | "bytes_max" | "bytes_in" | "records_
 
 function heldColumns<Row extends Held>() {
   const column = createColumnHelper<Row>();
-  const measure = (
-    id: keyof Held,
-    header: string,
-    format: (value: number) => string,
-    unit: string,
-    hideBelow?: "sm" | "md",
-  ) =>
+  const measure = (id: keyof Held, header: string, of: Measure, hideBelow?: "sm" | "md") =>
     column.accessor((row) => row[id] ?? -1, {
       id,
       header,
       meta: { align: "right", hideBelow },
-      cell: ({ row }) => figure(row.original[id], format, unit),
+      cell: ({ row }) => figure(row.original[id], of),
     });
   return [
-    measure("bytes_avg", "Held, one copy", formatBytes, "bytes"),
-    measure("bytes_max", "At most", formatBytes, "bytes", "md"),
-    measure("bytes_in", "Written", formatBytes, "bytes", "sm"),
-    measure("records_in", "Records in", formatCompact, "records", "sm"),
+    measure("bytes_avg", "Held, one copy", "bytes"),
+    measure("bytes_max", "At most", "bytes", "md"),
+    measure("bytes_in", "Written", "bytes", "sm"),
+    measure("records_in", "Records in", "records", "sm"),
   ];
 }

@@ -1,6 +1,6 @@
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatRecordRate } from "@/lib/format";
 import { type ListOf, useSparkline } from "@/lib/throughput";
+import { Quantity } from "./quantity";
 import { Sparkline } from "./sparkline";
 
 const WORDS: Record<ListOf, string> = { topic: "written", group: "read", broker: "written as leader" };
@@ -12,7 +12,7 @@ export function SparkCell({ clusterId, of, name }: { clusterId: string; of: List
   return (
     <span style={{ display: "inline-flex", gap: 6, alignItems: "center", whiteSpace: "nowrap" }}>
       <Sparkline name={`${name}, ${WORDS[of]}`} values={data.values} width={64} />
-      <span title={`${data.last} records/s`}>{formatRecordRate(data.last)}</span>
+      <Quantity of="recordRate" value={data.last} />
     </span>
   );
 }

@@ -1,7 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import { formatByteRate, formatRecordRate } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
 import type { ChartRange } from "@/lib/search";
 import {
   knownShare,
@@ -18,6 +17,7 @@ import { Card, Lines } from "./card";
 import { type Series, TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 
 interface ThroughputCardProps {
   clusterId: string;
@@ -124,7 +124,11 @@ function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
       <span>
         {SOURCES[found.source]}, a point each {found.step_s < 3600 ? `${found.step_s} s` : `${found.step_s / 3600} h`}
       </span>
-      {known !== null && known < 0.995 && <span className="ps-warn">· at least: {formatShare(known)} is known</span>}
+      {known !== null && known < 0.995 && (
+        <span className="ps-warn">
+          · at least: <Quantity of="share" value={known} /> is known
+        </span>
+      )}
       {found.reason && <span className="ps-warn">· {found.reason}</span>}
       {!found.complete && !found.reason && <span className="ps-warn">· the busiest are shown</span>}
       <span>· reads are what consumer groups commit</span>

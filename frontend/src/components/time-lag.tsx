@@ -6,6 +6,7 @@ import { leastBehind, seriesByTopic } from "@/lib/lag";
 import type { LagPoint } from "@/lib/types";
 import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 
 /** As high as a chart, so that the one beside it keeps its place when this one comes. */
@@ -39,7 +40,15 @@ export function TimeLag({ group, points, firstVerdictAt, about }: TimeLagProps) 
     <div style={{ display: "grid", alignContent: "center", minHeight: HEIGHT }}>
       <Empty
         icon={<IconClockQuestion size={20} />}
-        title={least ? `At least ${formatDuration(least)}` : "No time is known yet"}
+        title={
+          least ? (
+            <>
+              At least <Quantity of="span" value={least} />
+            </>
+          ) : (
+            "No time is known yet"
+          )
+        }
       >
         {least
           ? "The unread records are older than the samples of the log."

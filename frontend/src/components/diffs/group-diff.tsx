@@ -15,7 +15,7 @@ const columns = [
   }),
   column.accessor((row) => row.lag ?? -1, {
     id: "lag",
-    header: "Unread",
+    header: "Lag",
     meta: { align: "right" },
     cell: ({ row }) =>
       row.original.lag === null ? <span className="ps-muted">not known</span> : formatInteger(row.original.lag),
@@ -38,7 +38,7 @@ export function GroupDiff({ diff }: { diff: GroupDeletionDiffData }) {
           { label: "State", value: before.state },
           { label: "Members", value: formatInteger(before.members) },
           {
-            label: "Unread records",
+            label: "Lag",
             value: before.lag === null ? "not known" : formatInteger(before.lag),
             tone: before.lag === 0 ? undefined : "bad",
           },

@@ -1,5 +1,5 @@
-import { formatBytes, formatDuration, formatRetention } from "@/lib/format";
 import type { LeaseDiffData } from "@/lib/types";
+import { KeptFor, Quantity } from "../quantity";
 
 const RETENTION_MS = "retention.ms";
 
@@ -13,15 +13,21 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
       <dl className="ps-kv">
         <dt>Records are kept for</dt>
         <dd>
-          <span className="ps-diff-del">{formatRetention(inMs(diff.effective_before[RETENTION_MS]))}</span>
+          <span className="ps-diff-del">
+            <KeptFor ms={inMs(diff.effective_before[RETENTION_MS])} />
+          </span>
           <span className="ps-arrow">→</span>
-          <span className="ps-diff-add">{formatRetention(inMs(diff.effective_after[RETENTION_MS]))}</span>
+          <span className="ps-diff-add">
+            <KeptFor ms={inMs(diff.effective_after[RETENTION_MS])} />
+          </span>
         </dd>
         <dt>Goes back</dt>
-        <dd>in {formatDuration(diff.for_s)}, by itself</dd>
+        <dd>
+          in <Quantity of="span" value={diff.for_s} />, by itself
+        </dd>
         <dt>To</dt>
         <dd>
-          {formatRetention(diff.restores_to_ms)}
+          <KeptFor ms={diff.restores_to_ms} />
           {diff.restores_to === null && <span className="ps-muted">, the default</span>}
         </dd>
       </dl>
@@ -48,9 +54,15 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
                 <td>
                   {row.broker} <span className="ps-muted ps-mono ps-hide-sm">{row.log_dir}</span>
                 </td>
-                <td data-align="right">{formatBytes(row.held_bytes)}</td>
-                <td data-align="right">{known(row.bytes_at_end)}</td>
-                <td data-align="right">{known(row.usable_at_end)}</td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.held_bytes} />
+                </td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.bytes_at_end} none="not known" />
+                </td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.usable_at_end} none="not known" />
+                </td>
                 <td className={row.fits === null ? "ps-warn" : row.fits ? "ps-ok" : "ps-bad"}>
                   {row.fits === null ? "not known" : row.fits ? "yes" : "no"}
                 </td>
@@ -62,5 +74,3 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
     </>
   );
 }
-
-const known = (bytes: number | null): string => (bytes === null ? "not known" : formatBytes(bytes));

@@ -1,10 +1,12 @@
 import { Stack } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
+import { exactly } from "@/lib/quantities";
 import type { ReassignmentDiffData } from "@/lib/types";
 import { Notice } from "../notice";
 import { Assignment } from "../replicas";
 import { PartitionDiff } from "./partition-diff";
+import { Quantity } from "../quantity";
 
 type Move = ReassignmentDiffData["partitions"][number];
 type BrokerLoad = ReassignmentDiffData["brokers"][number];
@@ -12,7 +14,7 @@ type BrokerLoad = ReassignmentDiffData["brokers"][number];
 const count = (value: number | null) => (value === null ? "unknown" : formatInteger(value));
 
 function Bytes({ of }: { of: number | null }) {
-  return of === null ? <span className="ps-warn">unknown</span> : <>{formatBytes(of)}</>;
+  return of === null ? <span className="ps-warn">unknown</span> : <Quantity of="bytes" value={of} />;
 }
 
 const move = createColumnHelper<Move>();
@@ -101,7 +103,16 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
   );
 }
 
+type Balanced = NonNullable<ReassignmentDiffData["balance"]>;
 const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+/** The same, not rounded. */
+const tolerances = ({ bytes_tolerance: bytes, replicas_tolerance, leaders_tolerance }: Balanced): string =>
+  [
+    ...(bytes === null ? [] : [`bytes ${exactly("share", bytes)}`]),
+    `replicas ${exactly("share", replicas_tolerance)}`,
+    `preferred leaders ${exactly("share", leaders_tolerance)}`,
+  ].join(", ");
 
 /** What was balanced and how closely, and what the plan does not reach. */
 function Balance({ diff }: { diff: ReassignmentDiffData }) {
@@ -109,7 +120,7 @@ function Balance({ diff }: { diff: ReassignmentDiffData }) {
   return (
     <>
       {balance && (
-        <div className="ps-muted">
+        <div className="ps-muted" title={tolerances(balance)}>
           {balance.bytes_tolerance === null
             ? "Replicas are balanced by number"
             : `Bytes are balanced within ${percent(balance.bytes_tolerance)} of the mean, replicas within ${percent(balance.replicas_tolerance)}`}

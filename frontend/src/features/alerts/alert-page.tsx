@@ -10,6 +10,7 @@ import { GroupLink } from "@/components/group-link";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Reading } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
@@ -18,7 +19,7 @@ import { aboutOf, useAlert } from "@/lib/alerts";
 import { api } from "@/lib/api-client";
 import { formatInteger } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
-import { readingLabel, readingValue } from "@/lib/readings";
+import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import { useSession } from "@/lib/session";
 import type { AlertDetail } from "@/lib/types";
 import { AlertDeliveries } from "./alert-deliveries";
@@ -197,7 +198,9 @@ function Found({ alert }: { alert: AlertDetail }) {
               {values.map(([name, value]) => (
                 <div key={name} style={{ display: "contents" }}>
                   <dt>{readingLabel(name)}</dt>
-                  <dd className={value === null ? "ps-muted" : undefined}>{readingValue(name, value)}</dd>
+                  <dd className={value === null ? "ps-muted" : undefined}>
+                    <Reading words={readingValue(name, value)} exact={readingExact(name, value)} />
+                  </dd>
                 </div>
               ))}
             </dl>

@@ -4,17 +4,23 @@ import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { DataTable } from "@/components/data-table";
 import { DeleteItem } from "@/components/more-menu";
-import { inUnit } from "@/lib/readings";
+import { exactInUnit, inUnit } from "@/lib/readings";
 import type { AlertOverride, AlertRule } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
 
 const column = createColumnHelper<AlertOverride>();
 
+const exactly = (value: number | null, unit: string) => exactInUnit(value, unit) ?? inUnit(value, unit);
+
 /** "lag_s 5m, critical, off": what it sets, in words. */
-export function settings(override: AlertOverride, rule: AlertRule | undefined): string {
+export function settings(
+  override: AlertOverride,
+  rule: AlertRule | undefined,
+  inWords: (value: number | null, unit: string) => string = inUnit,
+): string {
   const thresholds = Object.entries(override.thresholds).map(([name, value]) => {
     const threshold = rule?.thresholds.find((row) => row.name === name);
-    return threshold ? `${threshold.what}: ${inUnit(value, threshold.unit)}` : `${name} ${value}`;
+    return threshold ? `${threshold.what}: ${inWords(value, threshold.unit)}` : `${name} ${value}`;
   });
   return [
     ...thresholds,
@@ -45,7 +51,13 @@ export function OverrideTable({ overrides, rules, canWrite, onChange, onDelete, 
   const columns = [
     column.accessor((row) => byId.get(row.rule)?.title ?? row.rule, { id: "rule", header: "Rule" }),
     column.accessor((row) => whereOf(row, clusters), { id: "where", header: "For" }),
-    column.accessor((row) => settings(row, byId.get(row.rule)), { id: "sets", header: "Sets" }),
+    column.accessor((row) => settings(row, byId.get(row.rule)), {
+      id: "sets",
+      header: "Sets",
+      cell: ({ row: { original: row }, getValue }) => (
+        <span title={settings(row, byId.get(row.rule), exactly)}>{getValue()}</span>
+      ),
+    }),
     column.accessor("note", { header: "Note", meta: { hideBelow: "md" } }),
     column.accessor("created_by", {
       header: "By",

@@ -8,10 +8,11 @@ import { Card } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
+import { Quantity, Reading } from "@/components/quantity";
 import { Status } from "@/components/status";
 import { useAlertOverrides, useAlertRules } from "@/lib/alerts";
-import { formatDuration, formatInteger } from "@/lib/format";
-import { inUnit } from "@/lib/readings";
+import { formatInteger } from "@/lib/format";
+import { exactInUnit, inUnit } from "@/lib/readings";
 import { useSession } from "@/lib/session";
 import type { AlertOverride, AlertRule } from "@/lib/types";
 import { DeleteOverride, OverrideForm } from "./override-form";
@@ -33,14 +34,25 @@ const REACH: Record<AlertRule["reach"], string> = {
   operation: "one an operation",
 };
 
+const Threshold = ({ value, unit }: { value: number | null | undefined; unit: string }) => (
+  <Reading words={inUnit(value, unit)} exact={exactInUnit(value, unit)} />
+);
+
 function Thresholds({ rule }: { rule: AlertRule }) {
   if (rule.thresholds.length === 0) return <span className="ps-muted">no threshold</span>;
   return (
     <div style={{ display: "grid", gap: 2, padding: "3px 0" }}>
       {rule.thresholds.map((row) => (
         <div key={row.name}>
-          <span className="ps-muted">{row.what}:</span> <strong>{inUnit(row.value, row.unit)}</strong>
-          {row.value !== row.default && <span className="ps-muted">, by default {inUnit(row.default, row.unit)}</span>}
+          <span className="ps-muted">{row.what}:</span>{" "}
+          <strong>
+            <Threshold value={row.value} unit={row.unit} />
+          </strong>
+          {row.value !== row.default && (
+            <span className="ps-muted">
+              , by default <Threshold value={row.default} unit={row.unit} />
+            </span>
+          )}
         </div>
       ))}
     </div>
@@ -90,12 +102,12 @@ const columns = (canWrite: boolean, set: (rule: AlertRule) => void) => [
   column.accessor("for_s", {
     header: "Fires after",
     meta: { hideBelow: "md", align: "right" },
-    cell: ({ getValue }) => (getValue() === 0 ? "at once" : formatDuration(getValue())),
+    cell: ({ getValue }) => (getValue() === 0 ? "at once" : <Quantity of="span" value={getValue()} />),
   }),
   column.accessor("clear_s", {
     header: "Resolves after",
     meta: { hideBelow: "md", align: "right" },
-    cell: ({ getValue }) => (getValue() === 0 ? "at once" : formatDuration(getValue())),
+    cell: ({ getValue }) => (getValue() === 0 ? "at once" : <Quantity of="span" value={getValue()} />),
   }),
   column.display({
     id: "actions",

@@ -11,19 +11,20 @@ import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Exact, Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Status } from "@/components/status";
 import { RISK_SEVERITY } from "@/generated/constants";
 import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
-import { formatBytes, formatDuration, formatInteger, plural } from "@/lib/format";
-import { endangered, furthestBehind, isInTrouble, lossIn, newest, totalByGroup } from "@/lib/lag";
+import { formatInteger, plural } from "@/lib/format";
+import { endangered, furthestBehind, isInTrouble, lossExactly, lossIn, newest, totalByGroup } from "@/lib/lag";
 import { type PageModel, usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { AnalyticsRun, Lag, Retention } from "@/lib/types";
+import type { AnalyticsRun, Lag, LagPoint, Retention } from "@/lib/types";
 import { LagTable } from "./lag-table";
 import { RetentionTable } from "./retention-table";
 
@@ -36,14 +37,9 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
   const first = endangered((retention?.data ?? []).flatMap((row) => row.groups))[0];
   const known = lag?.as_of !== null && lag !== null && lag !== undefined;
   if (!known)
-    return [
-      "Groups followed",
-      "Groups in trouble",
-      "Unread records",
-      "Furthest behind",
-      "First unread loss",
-      "Data held",
-    ].map((label) => ({ label, value: "–", note: "after the first run" }));
+    return ["Groups followed", "Groups in trouble", "Lag", "Furthest behind", "First unread loss", "Data held"].map(
+      (label) => ({ label, value: "–", note: "after the first run" }),
+    );
   return [
     {
       label: "Groups followed",
@@ -57,23 +53,36 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
       note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : "all keep pace",
     },
     {
-      label: "Unread records",
+      label: "Lag",
       value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)),
       note: "over all groups",
     },
-    { label: "Furthest behind", value: furthestBehind(now), note: "the slowest group" },
+    { label: "Furthest behind", value: <Furthest points={now} />, note: "the slowest group" },
     {
       label: "First unread loss",
-      value: first ? lossIn(first) : "–",
+      value: first ? <Exact text={lossExactly(first)}>{lossIn(first)}</Exact> : "–",
       tone: first && (RISK_SEVERITY[first.status] === "danger" ? "bad" : "warn"),
       note: first ? `${first.group}, at its present pace` : "no group is in danger",
     },
     {
       label: "Data held",
-      value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)),
+      value: (
+        <Quantity of="bytes" value={(retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)} isKey />
+      ),
       note: "leaders' copies",
     },
   ];
+}
+
+/** "≥" where only a lower bound is known. */
+function Furthest({ points }: { points: LagPoint[] }) {
+  const most = furthestBehind(points);
+  return (
+    <>
+      {most && !most.exact && "≥ "}
+      <Quantity of="span" value={most?.seconds} none="–" isKey />
+    </>
+  );
 }
 
 function RunNow() {
@@ -139,7 +148,9 @@ function Runs({ runs, clusterId }: { runs: AnalyticsRun[]; clusterId: string }) 
                 <Status tone={RUN_TONES[run.state]} label={run.state} pulse={run.state === "running"} />
                 {gapOf(run, clusterId) && <div className="ps-warn">{gapOf(run, clusterId)}</div>}
               </td>
-              <td data-align="right">{formatDuration(run.wall_s)}</td>
+              <td data-align="right">
+                <Quantity of="span" value={run.wall_s} />
+              </td>
               <td className="ps-mono ps-muted ps-hide-sm">{run.id}</td>
             </tr>
           ))}
@@ -201,7 +212,7 @@ export function AnalyticsPage() {
           <Stats items={figures(parts?.lag.data, parts?.retention.data)} />
         )}
         <Card
-          title="Unread records by group"
+          title="Lag by group"
           aside={
             <SegmentedControl
               size="xs"
@@ -225,7 +236,7 @@ export function AnalyticsPage() {
                 Offsets are sampled every few seconds; the next Spark run turns them into history.
               </Empty>
             ) : (
-              <TimeChart series={series} label="Unread records by group over time" height={260} about={{ clusterId }} />
+              <TimeChart series={series} label="Lag by group over time" height={260} about={{ clusterId }} />
             )}
           </div>
         </Card>

@@ -4,8 +4,8 @@ import { useEffect } from "react";
 import { Lines } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity } from "@/components/quantity";
 import { api } from "@/lib/api-client";
-import { formatDurationMs } from "@/lib/format";
 import type { Destination, DestinationTest } from "@/lib/types";
 
 /** Sends a test event now and shows how that ended. */
@@ -43,7 +43,7 @@ function Result({ result }: { result: DestinationTest }) {
       title={result.delivered ? "The test event was delivered" : "The test event was not delivered"}
     >
       {result.text && <p style={{ margin: "2px 0" }}>{result.text}</p>}
-      <span className="ps-mono">{result.code}</span>, {answer}, after {formatDurationMs(result.took_ms)}
+      <span className="ps-mono">{result.code}</span>, {answer}, after <Quantity of="spanMs" value={result.took_ms} />
     </Notice>
   );
 }

@@ -1,7 +1,6 @@
+import { Quantity } from "@/components/quantity";
 import { type Stat, Stats } from "@/components/stats";
-import { formatBytes } from "@/lib/format";
 import type { ForecastRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
 
 const VERDICTS: Record<ForecastRow["verdict"], string> = {
   growing: "growing",
@@ -10,7 +9,12 @@ const VERDICTS: Record<ForecastRow["verdict"], string> = {
 };
 
 const dayCount = (days: number | null): string => (days === null ? "not known" : `${Math.round(days)} days`);
-const rate = (bytes: number | null): string => (bytes === null ? "not known" : `${formatBytes(bytes)} a day`);
+const rate = (bytes: number | null, isKey = false) => (
+  <>
+    <Quantity of="bytes" value={bytes} none="not known" isKey={isKey} />
+    {bytes !== null && " a day"}
+  </>
+);
 
 /** Days until the disks are at 80 %: the middle of what is likely, and its two ends. */
 export function Forecast({ row }: { row: ForecastRow }) {
@@ -27,14 +31,22 @@ export function Forecast({ row }: { row: ForecastRow }) {
     },
     {
       label: "Growth",
-      value: rate(row.growth_bytes_per_day_p50),
-      note: `${rate(row.growth_bytes_per_day_p10)} to ${rate(row.growth_bytes_per_day_p90)}`,
+      value: rate(row.growth_bytes_per_day_p50, true),
+      note: (
+        <>
+          {rate(row.growth_bytes_per_day_p10)} to {rate(row.growth_bytes_per_day_p90)}
+        </>
+      ),
     },
-    { label: "Held by all copies", value: row.disk_bytes === null ? "not known" : formatBytes(row.disk_bytes) },
+    { label: "Held by all copies", value: <Quantity of="bytes" value={row.disk_bytes} none="not known" isKey /> },
     {
       label: "Used",
-      value: row.used_share === null ? "not known" : formatShare(row.used_share),
-      note: row.capacity_bytes === null ? "of an unknown size" : `of ${formatBytes(row.capacity_bytes)}`,
+      value: <Quantity of="share" value={row.used_share} none="not known" isKey />,
+      note: (
+        <>
+          of <Quantity of="bytes" value={row.capacity_bytes} none="an unknown size" />
+        </>
+      ),
     },
     { label: "Judged by", value: `${row.days} days`, note: VERDICTS[row.verdict] },
   ];

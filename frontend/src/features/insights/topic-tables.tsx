@@ -1,10 +1,10 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { HotRow, SilentRow, UnusedRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
 import { TopicLink } from "./topic-link";
 
 type Verdict = HotRow["verdict"] | SilentRow["verdict"] | UnusedRow["verdict"];
@@ -20,7 +20,7 @@ const VERDICTS: Record<Verdict, [tone: Tone, label: string, rank: number]> = {
 };
 
 const NOT_KNOWN = <span className="ps-muted">not known</span>;
-const share = (value: number | null) => (value === null ? NOT_KNOWN : formatShare(value));
+const share = (value: number | null) => <Quantity of="share" value={value} none={NOT_KNOWN} />;
 const count = (value: number | null) => (value === null ? NOT_KNOWN : formatInteger(Math.round(value)));
 
 function verdictAndTopic<Row extends { topic: string; verdict: Verdict }>(clusterId: string) {
@@ -62,14 +62,15 @@ export function HotTable({ rows, clusterId }: TableProps<HotRow>) {
           NOT_KNOWN
         ) : (
           <>
-            {formatShare(row.busiest_share)} <span className="ps-muted">on {row.busiest_partition}</span>
+            <Quantity of="share" value={row.busiest_share} />{" "}
+            <span className="ps-muted">on {row.busiest_partition}</span>
           </>
         ),
     }),
     hot.accessor("fair_share", {
       header: "Even share",
       meta: { align: "right", hideBelow: "sm" },
-      cell: ({ getValue }) => formatShare(getValue()),
+      cell: ({ getValue }) => share(getValue()),
     }),
     hot.accessor("records_in", {
       header: "Records in",
@@ -155,7 +156,7 @@ export function UnusedTable({ rows, clusterId }: TableProps<UnusedRow>) {
       id: "held",
       header: "Held",
       meta: { align: "right" },
-      cell: ({ row }) => (row.original.bytes_last === null ? NOT_KNOWN : formatBytes(row.original.bytes_last)),
+      cell: ({ row }) => <Quantity of="bytes" value={row.original.bytes_last} none={NOT_KNOWN} />,
     }),
     unused.accessor("observed_since_ms", {
       header: "Watched since",
@@ -163,7 +164,9 @@ export function UnusedTable({ rows, clusterId }: TableProps<UnusedRow>) {
       cell: ({ row: { original: row } }) => (
         <>
           <RelTime at={row.observed_since_ms} />
-          <span className="ps-muted">, {formatShare(row.seen_share)} seen</span>
+          <span className="ps-muted">
+            , <Quantity of="share" value={row.seen_share} /> seen
+          </span>
         </>
       ),
     }),

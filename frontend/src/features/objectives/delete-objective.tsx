@@ -1,4 +1,5 @@
 import { FormModal } from "@/components/form-modal";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { OBJECTIVES } from "@/lib/insights";
@@ -26,7 +27,7 @@ export function DeleteObjective({ objective, onClose }: { objective: LagObjectiv
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <p style={{ margin: 0 }}>
-        What it covers is judged by the next wider objective, or by the default: at most 1m for 99 % of the time.
+        What it covers is judged by the next wider objective, or by the default: <TargetWords {...DEFAULT_TARGET} />.
       </p>
     </FormModal>
   );

@@ -6,6 +6,7 @@ import { Card } from "@/components/card";
 import { ListView } from "@/components/list-view";
 import { ObjectiveForm } from "@/components/objective-form";
 import { PageHeader } from "@/components/page-header";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { type LagObjective, useLagObjectives } from "@/lib/objectives";
 import { isRefusal } from "@/lib/problem";
@@ -35,7 +36,12 @@ export function ObjectivesPage() {
     <>
       <PageHeader
         title="Lag objectives"
-        sub="How late consumer groups may be, and how fast they use up the time for which they may. Where nothing is set: at most 1m for 99 % of the time."
+        sub={
+          <>
+            How late consumer groups may be, and how fast they use up the time for which they may. Where nothing is set:{" "}
+            <TargetWords {...DEFAULT_TARGET} />.
+          </>
+        }
         actions={
           canWrite && (
             <Button leftSection={<IconTargetArrow size={15} />} onClick={() => setForm({ kind: "new" })}>

@@ -4,8 +4,9 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { DeleteItem } from "@/components/more-menu";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { coversWords, type LagObjective, targetWords } from "@/lib/objectives";
+import { coversWords, type LagObjective } from "@/lib/objectives";
 
 interface SetTableProps {
   rows: LagObjective[];
@@ -36,7 +37,7 @@ export function SetTable({ rows, clusters, onChange, onDelete }: SetTableProps) 
         </div>
       ),
     }),
-    column.accessor("seconds", { header: "Objective", cell: ({ row }) => targetWords(row.original) }),
+    column.accessor("seconds", { header: "Objective", cell: ({ row }) => <TargetWords {...row.original} /> }),
     column.accessor("created_at", {
       header: "Set",
       meta: { hideBelow: "sm" },
@@ -76,7 +77,7 @@ export function SetTable({ rows, clusters, onChange, onDelete }: SetTableProps) 
       defaultSort="covers"
       empty={
         <Empty icon={<IconTargetArrow size={20} />} title="Nothing is set">
-          Every group is judged by the default: at most 1m behind for 99 % of the time.
+          Every group is judged by the default: <TargetWords {...DEFAULT_TARGET} />.
         </Empty>
       }
     />

@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity, Reading } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { formatDuration } from "@/lib/format";
 import { latest, missingFor, useCheck } from "@/lib/runbooks";
-import { readingLabel, readingValue } from "@/lib/readings";
+import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookEntry, RunbookPart, RunbookRunDetail } from "@/lib/types";
 import { Outcome } from "./outcome";
 
@@ -69,11 +69,20 @@ function Found({ entry }: { entry: RunbookEntry }) {
         <div className="ps-muted ps-found-facts">
           {numbers.map(([name, value]) => (
             <span key={name}>
-              {readingLabel(name)} <strong className="ps-tnum">{readingValue(name, value)}</strong>
+              {readingLabel(name)}{" "}
+              <strong className="ps-tnum">
+                <Reading words={readingValue(name, value)} exact={readingExact(name, value)} />
+              </strong>
             </span>
           ))}
           <span>
-            {entry.age_s === null ? "nobody has read it" : `${formatDuration(entry.age_s)} old when it was checked`}
+            {entry.age_s === null ? (
+              "nobody has read it"
+            ) : (
+              <>
+                <Quantity of="span" value={entry.age_s} /> old when it was checked
+              </>
+            )}
           </span>
           <span>
             checked <RelTime at={entry.created_at} />

@@ -3,10 +3,10 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { Amount } from "@/components/amount";
 import { CostFigure } from "@/components/cost";
 import { DataTable } from "@/components/data-table";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { formatInteger } from "@/lib/format";
 import type { TenantUsageRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
 
 const column = createColumnHelper<TenantUsageRow>();
 
@@ -68,7 +68,9 @@ const columns = [
       <>
         <RelTime at={row.as_of_ms} fallback="not known yet" />
         {row.seen_share !== null && (
-          <span className={row.seen_share < 0.9 ? "ps-warn" : "ps-muted"}>, {formatShare(row.seen_share)} seen</span>
+          <span className={row.seen_share < 0.9 ? "ps-warn" : "ps-muted"}>
+            , <Quantity of="share" value={row.seen_share} /> seen
+          </span>
         )}
       </>
     ),

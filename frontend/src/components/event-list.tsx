@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { formatExact, toDate } from "@/lib/format";
 import { kindWord, subjectOf } from "@/lib/timeline";
 import type { TimelineEvent } from "@/lib/types";
+import { BrokerLink } from "./broker-link";
 import { actorName } from "./operation-list";
 import { RelTime } from "./rel-time";
 import { Status, type Tone } from "./status";
@@ -65,6 +66,13 @@ function Where({ event }: { event: TimelineEvent }) {
       <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: about.name }} className="ps-link">
         Open topic
       </Link>
+    );
+  }
+  if (about.area === "broker") {
+    return (
+      <BrokerLink clusterId={clusterId} id={about.name} className="ps-link">
+        Open broker
+      </BrokerLink>
     );
   }
   if (about.area !== "group") return null;

@@ -1,0 +1,32 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+interface BrokerLinkProps {
+  clusterId: string;
+  id: number | string;
+  /** Shown in place of "broker 3". */
+  children?: ReactNode;
+  className?: string;
+}
+
+/** A broker, which leads to its page. */
+export function BrokerLink({ clusterId, id, children, className = "ps-link ps-tnum" }: BrokerLinkProps) {
+  return (
+    <Link to="/clusters/$clusterId/brokers/$broker" params={{ clusterId, broker: String(id) }} className={className}>
+      {children ?? `broker ${id}`}
+    </Link>
+  );
+}
+
+/** Several of them by number. */
+export function BrokerLinks({ clusterId, ids }: { clusterId: string; ids: readonly number[] }) {
+  return ids.map((id, index) => (
+    <span key={id}>
+      {index > 0 && ", "}
+      <BrokerLink clusterId={clusterId} id={id}>
+        <span className="ps-sr">broker </span>
+        {id}
+      </BrokerLink>
+    </span>
+  ));
+}

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 interface BrokerLinkProps {
   clusterId: string;
   id: number | string;
-  /** Shown in place of "broker 3". */
+  /** Shown in place of "broker 3"; of a number alone the name says what it is of. */
   children?: ReactNode;
   className?: string;
 }
@@ -12,7 +12,12 @@ interface BrokerLinkProps {
 /** A broker, which leads to its page. */
 export function BrokerLink({ clusterId, id, children, className = "ps-link ps-tnum" }: BrokerLinkProps) {
   return (
-    <Link to="/clusters/$clusterId/brokers/$broker" params={{ clusterId, broker: String(id) }} className={className}>
+    <Link
+      to="/clusters/$clusterId/brokers/$broker"
+      params={{ clusterId, broker: String(id) }}
+      className={className}
+      aria-label={children === id ? `Broker ${id}` : undefined}
+    >
       {children ?? `broker ${id}`}
     </Link>
   );
@@ -24,7 +29,6 @@ export function BrokerLinks({ clusterId, ids }: { clusterId: string; ids: readon
     <span key={id}>
       {index > 0 && ", "}
       <BrokerLink clusterId={clusterId} id={id}>
-        <span className="ps-sr">broker </span>
         {id}
       </BrokerLink>
     </span>

@@ -24,7 +24,7 @@ export function Empty({ icon, title, children, action, heading = false }: EmptyP
           {title}
         </Text>
         {children && (
-          <Text size="sm" c="dimmed">
+          <Text size="sm" c="dimmed" style={{ textWrap: "balance" }}>
             {children}
           </Text>
         )}

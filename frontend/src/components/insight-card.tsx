@@ -84,17 +84,17 @@ export function InsightCard<Row>({
 function Provenance<Row>({ told }: { told: Told<Row> }) {
   const seen = told.seen_share;
   return (
-    <div className="ps-legend" style={{ flexWrap: "wrap" }}>
+    <div className="ps-legend ps-facts">
       <span>
         as of <RelTime at={told.as_of} />
       </span>
       {seen !== undefined && (
         <span className={seen !== null && seen < 0.9 ? "ps-warn" : undefined}>
-          · <Quantity of="share" value={seen} none="how much" />{" "}
+          <Quantity of="share" value={seen} none="how much" />{" "}
           {seen === null ? "was seen is not known" : "of the range was seen"}
         </span>
       )}
-      <span>· formula {told.formula_version}</span>
+      <span>formula {told.formula_version}</span>
     </div>
   );
 }

@@ -67,17 +67,17 @@ export function MeasureChart({ title, clusterId, measure, about, format, range, 
     >
       {body}
       {chart?.as_of && (
-        <div className="ps-legend" style={{ flexWrap: "wrap" }}>
+        <div className="ps-legend ps-facts">
           <span className={query.isError ? "ps-warn" : undefined}>
             {query.isError && "could not be read again: "}as of <RelTime at={chart.as_of} />
           </span>
           {known !== null && (
             <span className={known < 0.9 ? "ps-warn" : undefined}>
-              · <Quantity of="share" value={known} /> of the range is known
+              <Quantity of="share" value={known} /> of the range is known
             </span>
           )}
-          <span>· by {chart.source}</span>
-          {!chart.complete && <span className="ps-warn">· not all series are shown</span>}
+          <span>by {chart.source}</span>
+          {!chart.complete && <span className="ps-warn">not all series are shown</span>}
         </div>
       )}
     </Card>

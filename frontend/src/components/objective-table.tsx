@@ -88,10 +88,10 @@ const common = (clusterId: string) => [
         <Quantity of="budget" value={row.budget_left} className={row.budget_left < 0 ? "ps-bad" : undefined} />
       ),
   }),
-  rate("burn_5m", "5 min", "md"),
-  rate("burn_30m", "30 min", "md"),
+  rate("burn_5m", "Burn, 5 min", "md"),
+  rate("burn_30m", "Burn, 30 min", "md"),
   rate("burn_1h", "Burn, 1 h", "sm"),
-  rate("burn_6h", "6 h", "sm"),
+  rate("burn_6h", "Burn, 6 h", "sm"),
   column.accessor("unknown", {
     header: "Not known",
     meta: { align: "right", hideBelow: "md" },

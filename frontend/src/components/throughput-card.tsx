@@ -119,19 +119,19 @@ function figureOf(found: Throughput, subject: Subject, unit: "records" | "bytes"
 function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
   const known = knownShare(found);
   return (
-    <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-      {failed && <span className="ps-warn">could not be read again ·</span>}
+    <div className="ps-legend ps-facts">
+      {failed && <span className="ps-warn">could not be read again</span>}
       <span>
         {SOURCES[found.source]}, a point each {found.step_s < 3600 ? `${found.step_s} s` : `${found.step_s / 3600} h`}
       </span>
       {known !== null && known < 0.995 && (
         <span className="ps-warn">
-          · at least: <Quantity of="share" value={known} /> is known
+          at least: <Quantity of="share" value={known} /> is known
         </span>
       )}
-      {found.reason && <span className="ps-warn">· {found.reason}</span>}
-      {!found.complete && !found.reason && <span className="ps-warn">· the busiest are shown</span>}
-      <span>· reads are what consumer groups commit</span>
+      {found.reason && <span className="ps-warn">{found.reason}</span>}
+      {!found.complete && !found.reason && <span className="ps-warn">the busiest are shown</span>}
+      <span>reads are what consumer groups commit</span>
     </div>
   );
 }

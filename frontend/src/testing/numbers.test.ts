@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { inexactNumbers, isHumanForm } from "./numbers";
 
 describe("a number in human form", () => {
-  it.each(["1.18 MiB", "12.3k", "3d 4h", "59m 59s", "in 30m", "≥ 2h", "20 %", "-344 %", "14/s", "120ms", "1.2M"])(
+  it.each(["1.18 MiB", "12.3k", "3d 4h", "59m 59s", "in 30m", "≥ 2h", "20 %", "−344 %", "14/s", "120ms", "1.2M"])(
     "is %s",
     (text) => expect(isHumanForm(text)).toBe(true),
   );

@@ -1,4 +1,5 @@
 import { SeverityMark, stateWord } from "@/components/alert-marks";
+import { actorName } from "@/components/operation-list";
 import { RelTime } from "@/components/rel-time";
 import type { AlertDetail } from "@/lib/types";
 
@@ -19,7 +20,7 @@ export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
               By
             </th>
             <th scope="col" className="ps-hide-sm">
-              Destinations
+              Notification
             </th>
           </tr>
         </thead>
@@ -46,9 +47,9 @@ export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
                 <SeverityMark severity={row.severity} />
               </td>
               <td style={{ overflowWrap: "anywhere" }}>{row.why}</td>
-              <td className="ps-hide-sm">{row.by ? <span className="ps-mono">{row.by}</span> : "the rule"}</td>
+              <td className="ps-hide-sm">{row.by ? actorName(row.by) : "the rule"}</td>
               <td className="ps-hide-sm">
-                {row.silenced_by ? "silenced" : row.event_id ? "sent" : <span className="ps-muted">not sent</span>}
+                {row.silenced_by ? "silenced" : row.event_id ? "made" : <span className="ps-muted">none</span>}
               </td>
             </tr>
           ))}

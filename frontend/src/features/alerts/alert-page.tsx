@@ -3,11 +3,13 @@ import { IconBellOff, IconBook2, IconCheck } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { AlertState, SeverityMark } from "@/components/alert-marks";
+import { BrokerLink } from "@/components/broker-link";
 import { ButtonLink } from "@/components/button-link";
 import { Card, Lines } from "@/components/card";
 import { FormModal } from "@/components/form-modal";
 import { GroupLink } from "@/components/group-link";
 import { Notice } from "@/components/notice";
+import { actorName } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Reading } from "@/components/quantity";
@@ -28,6 +30,9 @@ import { SilenceForm } from "./silence-form";
 
 const route = getRouteApi("/app/alerts/$alertId");
 
+/** "topics", of one "topic". */
+const unitOf = (count: number, unit: string): string => (count === 1 ? unit.replace(/s$/, "") : unit);
+
 function figures(alert: AlertDetail): Stat[] {
   return [
     { label: "Severity", value: <SeverityMark severity={alert.severity} />, note: "by the harm that it does" },
@@ -45,7 +50,7 @@ function figures(alert: AlertDetail): Stat[] {
     {
       label: "Affected",
       value: formatInteger(alert.member_count),
-      note: alert.unit || "the whole of it",
+      note: alert.unit ? unitOf(alert.member_count, alert.unit) : "the whole of it",
     },
     {
       label: "Fired",
@@ -54,7 +59,14 @@ function figures(alert: AlertDetail): Stat[] {
     },
     {
       label: alert.state === "resolved" ? "Resolved" : "Acknowledged by",
-      value: alert.state === "resolved" ? <RelTime at={alert.resolved_at} /> : (alert.acknowledged_by ?? "nobody"),
+      value:
+        alert.state === "resolved" ? (
+          <RelTime at={alert.resolved_at} />
+        ) : alert.acknowledged_by ? (
+          actorName(alert.acknowledged_by)
+        ) : (
+          "nobody"
+        ),
       note:
         alert.state === "acknowledged" ? (
           <>
@@ -184,7 +196,10 @@ function Found({ alert }: { alert: AlertDetail }) {
         </Notice>
       )}
       {alert.note && (
-        <Notice tone="info" title={`Note of ${alert.acknowledged_by ?? "whoever acknowledged it"}`}>
+        <Notice
+          tone="info"
+          title={`Note of ${alert.acknowledged_by ? actorName(alert.acknowledged_by) : "whoever acknowledged it"}`}
+        >
           {alert.note}
         </Notice>
       )}
@@ -218,6 +233,22 @@ function Found({ alert }: { alert: AlertDetail }) {
   );
 }
 
+/** What is affected, with the way to its page where it has one. */
+function Member({ alert: { cluster_id: clusterId, unit }, name }: { alert: AlertDetail; name: string }) {
+  if (clusterId === null) return <>{name}</>;
+  if (unit === "topics") {
+    return (
+      <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: name }} className="ps-link">
+        {name}
+      </Link>
+    );
+  }
+  if (unit === "groups") return <GroupLink clusterId={clusterId} group={name} />;
+  const broker = unit === "brokers" ? /^(?:broker )?(\d+)$/.exec(name)?.[1] : undefined;
+  if (broker === undefined) return <>{name}</>;
+  return <BrokerLink clusterId={clusterId} id={broker} />;
+}
+
 function Affected({ alert }: { alert: AlertDetail }) {
   const more = alert.member_count - alert.members.length;
   if (alert.members.length === 0 && alert.consequences.length === 0)
@@ -228,7 +259,7 @@ function Affected({ alert }: { alert: AlertDetail }) {
         <ul className="ps-members" aria-label="Affected">
           {alert.members.map((name) => (
             <li key={name} className="ps-mono">
-              {name}
+              <Member alert={alert} name={name} />
             </li>
           ))}
           {more > 0 && <li className="ps-muted">and {formatInteger(more)} more</li>}

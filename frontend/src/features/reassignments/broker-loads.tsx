@@ -27,7 +27,9 @@ export function BrokerLoads({ clusterId, loads }: { clusterId: string; loads: Br
         {loads.map((load) => (
           <tr key={load.id}>
             <td>
-              <BrokerLink clusterId={clusterId} id={load.id} />
+              <BrokerLink clusterId={clusterId} id={load.id}>
+                {load.id}
+              </BrokerLink>
             </td>
             <td data-align="right">{formatInteger(load.leaders)}</td>
             <td data-align="right">{formatInteger(load.replicas)}</td>

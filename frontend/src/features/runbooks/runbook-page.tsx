@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Card, Lines } from "@/components/card";
 import { ListView } from "@/components/list-view";
 import { Notice } from "@/components/notice";
+import { actorName } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
@@ -123,7 +124,8 @@ function RunHead({ id, query, followed }: RunHeadProps) {
     <Card
       title={
         <>
-          Run about {aboutText(followed, clusters)} <RunState state={followed.state} />
+          <span style={{ marginRight: 10 }}>Run about {aboutText(followed, clusters)}</span>
+          <RunState state={followed.state} />
         </>
       }
       aside={
@@ -139,7 +141,7 @@ function RunHead({ id, query, followed }: RunHeadProps) {
       {query.isError && <Notice tone="warn">Shown as it was: it could not be read again.</Notice>}
       <Group gap="md" style={{ fontSize: "0.8125rem" }}>
         <span>
-          begun <RelTime at={followed.created_at} /> by <span className="ps-mono">{followed.created_by}</span>
+          begun <RelTime at={followed.created_at} /> by {actorName(followed.created_by)}
         </span>
         {typeof alertId === "string" && (
           <Link to="/alerts/$alertId" params={{ alertId }} className="ps-link">
@@ -149,12 +151,7 @@ function RunHead({ id, query, followed }: RunHeadProps) {
         {followed.ended_at && (
           <span>
             ended <RelTime at={followed.ended_at} />
-            {followed.ended_by && (
-              <>
-                {" "}
-                by <span className="ps-mono">{followed.ended_by}</span>
-              </>
-            )}
+            {followed.ended_by && <> by {actorName(followed.ended_by)}</>}
           </span>
         )}
         {followed.note && <span>“{followed.note}”</span>}

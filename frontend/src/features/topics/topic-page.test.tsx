@@ -275,7 +275,7 @@ describe("a retention lease", () => {
       cluster_id: "c1",
       inputs: { name: "sales", retention_ms: 7_200_000, for_s: 86_400, reason: "billing is behind" },
     });
-    expect(screen.getByText("in 1d, by itself")).toBeTruthy();
+    expect(screen.getByText(whole("in 1d, by itself"))).toBeTruthy();
     expect((await rowsOf("Room on the disks"))[0]).toContain("not known");
   });
 });

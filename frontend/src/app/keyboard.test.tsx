@@ -33,7 +33,7 @@ const PAGES: Answers = {
   "GET /console/api/pages/operation/op_1": { parts: { operation: ok(operation()), plan: ok(plan()) } },
 };
 
-const REACHED = "a[href], button, input, select, textarea, [tabindex]";
+const REACHED = "a[href], button, input:not([type=hidden]), select, textarea, [tabindex]";
 const stops = (root: ParentNode = document) =>
   [...root.querySelectorAll<HTMLElement>(REACHED)].filter(
     (one) => one.tabIndex >= 0 && !one.hasAttribute("disabled") && one.closest("[inert]") === null,
@@ -89,7 +89,9 @@ describe("by keyboard", () => {
     fireEvent.click(more);
     fireEvent.click(await screen.findByRole("menuitem", { name: "Delete group" }));
     const dialog = await screen.findByRole("dialog");
-    await waitFor(() => expect(dialog.contains(document.activeElement)).toBe(true));
+    await waitFor(() =>
+      expect(dialog.contains(document.activeElement), document.activeElement?.outerHTML.slice(0, 200)).toBe(true),
+    );
     // What went wrong is said aloud, not only shown.
     expect((await within(dialog).findByRole("alert")).textContent).toContain("The group has members.");
     fireEvent.keyDown(document.activeElement ?? document.body, { key: "Escape" });

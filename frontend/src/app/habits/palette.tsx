@@ -5,6 +5,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { api } from "@/lib/api-client";
+import { ReturnFocus } from "@/components/dialog";
 import { useFavourites } from "@/lib/favourites";
 import { addRecent, readRecent } from "@/lib/recent";
 import { useOverview } from "@/lib/use-clusters";
@@ -33,6 +34,7 @@ export default function Palette({ opened, onClose, ...rest }: PaletteProps) {
     <Modal.Root opened={opened} onClose={onClose} size={620} padding={0} transitionProps={{ duration: 0 }}>
       <Modal.Overlay />
       <Modal.Content aria-label={say.title}>
+        <ReturnFocus />
         <Chooser onClose={onClose} {...rest} />
       </Modal.Content>
     </Modal.Root>

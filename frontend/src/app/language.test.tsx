@@ -19,10 +19,10 @@ import { alert, alertDetail, alertRule, delivery, destination, silence } from "@
 import { runbook, runbookRun } from "@/testing/samples-runbooks";
 import { type Answers, ok, Refusal, stale, unavailable } from "@/testing/server";
 import * as en from "@/words/en";
-import { use } from "@/words/shown";
+import { speakIn } from "@/words/shown";
 
-beforeEach(() => use(pseudo(en)));
-afterEach(() => use(null));
+beforeEach(() => speakIn(pseudo(en)));
+afterEach(() => speakIn(null));
 
 const AS_OF = "2026-11-21T10:00:00Z";
 const OWNER = session({

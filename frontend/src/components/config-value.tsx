@@ -28,7 +28,12 @@ export function ConfigValue({ name, value, isDefault = false }: ConfigValueProps
           {isUnbounded ? words : exactValue(name, value)}
         </span>
       )}
-      {notes.length > 0 && <span className="ps-muted"> ({notes.join(", ")})</span>}
+      {notes.length > 0 && (
+        <span className="ps-muted" title={exactValue(name, value)}>
+          {" "}
+          ({notes.join(", ")})
+        </span>
+      )}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { formatExact, toDate } from "@/lib/format";
 import { kindWord, subjectOf } from "@/lib/timeline";
 import type { TimelineEvent } from "@/lib/types";
 import { words } from "@/words/parts";
+import { BrokerLink } from "./broker-link";
 import { actorName } from "./operation-list";
 import { RelTime } from "./rel-time";
 import { Status, type Tone } from "./status";
@@ -68,6 +69,13 @@ function Where({ event }: { event: TimelineEvent }) {
       <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: about.name }} className="ps-link">
         {say.openTopic}
       </Link>
+    );
+  }
+  if (about.area === "broker") {
+    return (
+      <BrokerLink clusterId={clusterId} id={about.name} className="ps-link">
+        {say.openBroker}
+      </BrokerLink>
     );
   }
   if (about.area !== "group") return null;

@@ -4,12 +4,12 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type Asked, fileAddress, type Told } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
 import { words } from "@/words/charts";
 import { Card, Lines } from "./card";
 import { Empty } from "./empty";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 
 const say = words.insightCard;
@@ -87,11 +87,11 @@ export function InsightCard<Row>({
 function Provenance<Row>({ told }: { told: Told<Row> }) {
   const seen = told.seen_share;
   return (
-    <div className="ps-legend" style={{ flexWrap: "wrap" }}>
+    <div className="ps-legend ps-facts">
       <span>{say.asOf(<RelTime at={told.as_of} />)}</span>
       {seen !== undefined && (
         <span className={seen !== null && seen < 0.9 ? "ps-warn" : undefined}>
-          · {seen === null ? say.howMuchWasSeenIs : say.ofTheRangeWasSeen(formatShare(seen))}
+          {seen === null ? say.howMuchWasSeenIs : say.ofTheRangeWasSeen(<Quantity of="share" value={seen} />)}
         </span>
       )}
       <span>{say.formula(told.formula_version)}</span>

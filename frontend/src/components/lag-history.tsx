@@ -61,13 +61,8 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
     body = (
       <div className="ps-card-body ps-cols-1-1">
         <figure style={{ margin: 0, minWidth: 0 }}>
-          <figcaption className="ps-caption">{say.unreadRecords}</figcaption>
-          <TimeChart
-            series={records}
-            label={say.unreadRecordsOfGroupOver(group)}
-            about={{ clusterId, subjects }}
-            area
-          />
+          <figcaption className="ps-caption">{say.lagRecords}</figcaption>
+          <TimeChart series={records} label={say.lagOfGroupOver(group)} about={{ clusterId, subjects }} area />
         </figure>
         <figure style={{ margin: 0, minWidth: 0 }}>
           <figcaption className="ps-caption">{say.behindByTime}</figcaption>

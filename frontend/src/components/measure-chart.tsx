@@ -1,13 +1,13 @@
 import { SegmentedControl } from "@mantine/core";
 import { knownShare, linesOf, type Measure, useChart } from "@/lib/charts";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
 import { CHART_RANGES, type ChartRange } from "@/lib/search";
 import { words } from "@/words/charts";
 import { Card, Lines } from "./card";
 import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 
 const say = words.measureChart;
@@ -70,12 +70,14 @@ export function MeasureChart({ title, clusterId, measure, about, format, range, 
     >
       {body}
       {chart?.as_of && (
-        <div className="ps-legend" style={{ flexWrap: "wrap" }}>
+        <div className="ps-legend ps-facts">
           <span className={query.isError ? "ps-warn" : undefined}>
             {say.asOf(query.isError && say.couldNotBeReadAgain, <RelTime at={chart.as_of} />)}
           </span>
           {known !== null && (
-            <span className={known < 0.9 ? "ps-warn" : undefined}>{say.ofTheRangeIsKnown(formatShare(known))}</span>
+            <span className={known < 0.9 ? "ps-warn" : undefined}>
+              {say.ofTheRangeIsKnown(<Quantity of="share" value={known} />)}
+            </span>
           )}
           <span>{say.by(chart.source)}</span>
           {!chart.complete && <span className="ps-warn">{say.notAllSeriesAreShown}</span>}

@@ -1,7 +1,6 @@
 /** The partitions of a reassignment: where each is, how many bytes have arrived, and the limit. */
 import { Button, Group, NumberInput, Progress, Stack } from "@mantine/core";
 import { useState } from "react";
-import { formatBytes } from "@/lib/format";
 import { useChangeLimit, useMoves } from "@/lib/moves";
 import { TERMINAL } from "@/lib/operations";
 import type { MoveRow, Operation } from "@/lib/types";
@@ -9,6 +8,7 @@ import { words } from "@/words/plans";
 import { Card, Lines } from "./card";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { Assignment } from "./replicas";
 
 const say = words.moveProgress;
@@ -26,10 +26,11 @@ const STATES: Record<MoveRow["state"], string> = {
 /** What has arrived of what belongs there; a side that nobody could say is named so. */
 export function BytesMoved({ moved, total }: { moved: number | null; total: number | null }) {
   if (total === null) return <span className="ps-muted">{say.unknown}</span>;
-  const said = say.ofWord(moved === null ? say.unknown : formatBytes(moved), formatBytes(total));
   return (
     <>
-      <span className="ps-tnum">{said}</span>
+      <span className="ps-tnum">
+        {say.ofWord(<Quantity of="bytes" value={moved} none={say.unknown} />, <Quantity of="bytes" value={total} />)}
+      </span>
       {moved !== null && total > 0 && <Progress value={(100 * moved) / total} size="xs" aria-hidden />}
     </>
   );
@@ -44,7 +45,7 @@ function Limit({ operation, now }: { operation: Operation; now: number | null })
       <Group gap={8} align="flex-end">
         <NumberInput
           label={say.limitPerBrokerMibS}
-          description={now === null ? say.noLimitNow : say.sNow(formatBytes(now))}
+          description={now === null ? say.noLimitNow : say.limitNow(<Quantity of="byteRate" value={now} />)}
           min={0.001}
           decimalScale={3}
           value={wanted}

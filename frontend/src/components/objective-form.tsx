@@ -3,10 +3,11 @@ import { useState } from "react";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { OBJECTIVES } from "@/lib/insights";
-import { inUnits, type LagObjective, targetWords } from "@/lib/objectives";
+import { inUnits, type LagObjective } from "@/lib/objectives";
 import { useOverview } from "@/lib/use-clusters";
 import { words } from "@/words/objective-parts";
 import { FormModal } from "./form-modal";
+import { TargetWords } from "./quantity";
 
 const say = words.objectiveForm;
 
@@ -148,7 +149,7 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
       />
       {ready && (
         <p className="ps-muted" style={{ margin: 0, fontSize: "0.8125rem" }}>
-          {say.over14DaysItMay(targetWords(target), budgetWords(target.share))}
+          {say.over14DaysItMay(<TargetWords {...target} />, budgetWords(target.share))}
         </p>
       )}
     </FormModal>

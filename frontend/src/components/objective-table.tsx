@@ -1,12 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatDuration, formatInteger } from "@/lib/format";
 import type { ObjectiveRow } from "@/lib/insights";
-import { goodWords, sharePrecise, targetWords, verdictRank } from "@/lib/objectives";
-import { formatShare } from "@/lib/readings";
+import { targetWords, verdictRank } from "@/lib/objectives";
 import { words } from "@/words/objective-parts";
 import { DataTable } from "./data-table";
 import { GroupLink } from "./group-link";
+import { Quantity } from "./quantity";
 import { Status, type Tone } from "./status";
 
 const say = words.objectiveTable;
@@ -21,10 +20,6 @@ const NOT_KNOWN = <span className="ps-muted">{say.notKnown2}</span>;
 
 const burn = (rate: number | null) =>
   rate === null ? NOT_KNOWN : <span title={say.timesAsFastAsThe(rate)}>{Math.round(rate * 10) / 10}×</span>;
-
-/** Far overspent, a tenth of a per cent says nothing. */
-const budget = (left: number): string =>
-  Math.abs(left) >= 10 ? `${formatInteger(Math.round(left * 100))} %` : formatShare(left);
 
 const column = createColumnHelper<ObjectiveRow>();
 
@@ -64,7 +59,7 @@ const common = (clusterId: string) => [
     cell: ({ row: { original: row } }) => (
       <>
         <span title={targetWords(row)} style={{ whiteSpace: "nowrap" }}>
-          ≤ {formatDuration(row.seconds)}, {sharePrecise(row.share)}
+          ≤ <Quantity of="span" value={row.seconds} />, <Quantity of="preciseShare" value={row.share} />
         </span>
         {row.objective_id === null && (
           <span className="ps-tag" data-tone="muted">
@@ -78,7 +73,7 @@ const common = (clusterId: string) => [
     id: "good",
     header: say.inTime,
     meta: { align: "right", hideBelow: "sm" },
-    cell: ({ row }) => goodWords(row.original),
+    cell: ({ row }) => <Quantity of="share" value={row.original.good_share} none="not known" />,
   }),
   column.accessor((row) => row.budget_left ?? Number.NEGATIVE_INFINITY, {
     id: "budget",
@@ -88,13 +83,13 @@ const common = (clusterId: string) => [
       row.budget_left === null ? (
         NOT_KNOWN
       ) : (
-        <span className={row.budget_left < 0 ? "ps-bad" : undefined}>{budget(row.budget_left)}</span>
+        <Quantity of="budget" value={row.budget_left} className={row.budget_left < 0 ? "ps-bad" : undefined} />
       ),
   }),
-  rate("burn_5m", say.n5Min, "md"),
-  rate("burn_30m", say.n30Min, "md"),
+  rate("burn_5m", say.burn5Min, "md"),
+  rate("burn_30m", say.burn30Min, "md"),
   rate("burn_1h", say.burn1H, "sm"),
-  rate("burn_6h", say.n6H, "sm"),
+  rate("burn_6h", say.burn6H, "sm"),
   column.accessor("unknown", {
     header: say.notKnown,
     meta: { align: "right", hideBelow: "md" },

@@ -2,13 +2,14 @@ import { Progress } from "@mantine/core";
 import { IconListDetails } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatDuration, toDate } from "@/lib/format";
+import { toDate } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import type { Operation } from "@/lib/types";
 import { words } from "@/words/plans";
 import { DataTable, type TableView } from "./data-table";
 import { Empty } from "./empty";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 import { OperationStatus } from "./status";
 
@@ -45,7 +46,7 @@ const full = [
     id: "took",
     header: say.took,
     meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => formatDuration(cell.getValue()),
+    cell: (cell) => <Quantity of="span" value={cell.getValue()} />,
   }),
 ];
 const started = column.accessor("created_at", {

@@ -3,7 +3,6 @@ import { Button, Group, Progress, Stack } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { formatDuration } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import { needOf, useMayWrite } from "@/lib/permissions";
@@ -17,6 +16,7 @@ import { OperationSteps } from "./operation-steps";
 import { PlanReview } from "./plan-review";
 import { ProblemPanel } from "./problem-panel";
 import { Dialog } from "./dialog";
+import { Quantity } from "./quantity";
 import { OperationStatus } from "./status";
 
 const say = words.operationLive;
@@ -52,7 +52,9 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
         <Group gap="md">
           <OperationStatus state={operation.state} />
           {!settled && operation.eta_seconds !== null && operation.eta_seconds !== undefined && (
-            <span className="ps-muted ps-tnum">{say.aboutLeft(formatDuration(operation.eta_seconds))}</span>
+            <span className="ps-muted ps-tnum">
+              {say.aboutLeft(<Quantity of="span" value={operation.eta_seconds} />)}
+            </span>
           )}
           {!settled && <span className="ps-muted">{live ? say.live : say.refreshingEvery15s}</span>}
         </Group>

@@ -1,9 +1,10 @@
 import { Loader, Progress } from "@mantine/core";
 import { IconBan, IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled } from "@tabler/icons-react";
-import { formatBytes, formatDuration, formatInteger, toDate } from "@/lib/format";
+import { formatBytes, formatInteger, toDate } from "@/lib/format";
 import { useNow } from "@/lib/use-now";
 import type { Operation, OperationStep } from "@/lib/types";
 import { words } from "@/words/plans";
+import { Quantity } from "./quantity";
 
 const say = words.operationSteps;
 
@@ -23,7 +24,11 @@ function Took({ step }: { step: OperationStep }) {
   const start = toDate(step.started_at);
   if (start === null) return null;
   const end = toDate(step.finished_at)?.getTime() ?? (step.state === "running" ? now : start.getTime());
-  return <span className="ps-muted ps-tnum">{formatDuration(Math.max(0, end - start.getTime()) / 1000)}</span>;
+  return (
+    <span className="ps-muted ps-tnum">
+      <Quantity of="span" value={Math.max(0, end - start.getTime()) / 1000} />
+    </span>
+  );
 }
 
 /** The durable steps of an operation, with what each did and how far it is. */

@@ -1,7 +1,9 @@
 import { Group, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
+import { useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Part } from "@/lib/page";
+import { useCluster } from "@/lib/use-clusters";
 import { words } from "@/words/parts";
 import { RelTime } from "./rel-time";
 
@@ -19,7 +21,10 @@ interface PageHeaderProps {
 }
 
 export function PageHeader({ title, mark, sub, seen, actions, mono = false }: PageHeaderProps) {
-  useDocumentTitle(`${title} · Penstock`);
+  const { clusterId } = useParams({ strict: false });
+  const cluster = useCluster(clusterId)?.name;
+  // Of two windows on the topics of two clusters one has to be told from the other.
+  useDocumentTitle([title, cluster === title ? undefined : cluster, "Penstock"].filter(Boolean).join(" · "));
   return (
     <Group justify="space-between" align="flex-start" gap="sm" mb="md">
       <div style={{ minWidth: 0 }}>

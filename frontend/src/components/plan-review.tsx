@@ -2,7 +2,6 @@ import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { ApiError } from "@/lib/problem";
 import { kindLabel } from "@/lib/kinds";
-import { formatDuration } from "@/lib/format";
 import { useConfirmPlan } from "@/lib/plans";
 import { isRisky, risksText } from "@/lib/risks";
 import { useNow } from "@/lib/use-now";
@@ -12,6 +11,7 @@ import { BlastRadius } from "./blast-radius";
 import { Notice } from "./notice";
 import { PlanDiff } from "./plan-diff";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { TargetSample } from "./target-sample";
 import { UndoFacts } from "./undo-facts";
 
@@ -74,7 +74,9 @@ export function PlanReview({
         <div>
           <div style={{ fontSize: "0.9375rem", fontWeight: 560 }}>{plan.impact.summary}</div>
           <div className="ps-muted ps-tnum" style={{ fontSize: "0.75rem" }}>
-            {left > 0 ? say.planIsValid(plan.id, formatDuration(Math.floor(left))) : say.planHasExpired(plan.id)}
+            {left > 0
+              ? say.planIsValid(plan.id, <Quantity of="span" value={Math.floor(left)} />)
+              : say.planHasExpired(plan.id)}
           </div>
         </div>
         <Warnings warnings={plan.impact.warnings} />

@@ -1,10 +1,18 @@
+import { Link } from "@tanstack/react-router";
 import { words } from "@/words/parts";
 import { Hint } from "./hint";
 
 const say = words.replicas;
 
-/** The replicas of a partition in assignment order: leader filled, in sync plain, behind dashed. */
-export function Replicas({ replicas, isr, leader }: { replicas: number[]; isr: number[]; leader: number | null }) {
+interface ReplicasProps {
+  clusterId: string;
+  replicas: number[];
+  isr: number[];
+  leader: number | null;
+}
+
+/** The replicas of a partition in assignment order: leader filled, in sync plain, behind dashed; each leads to its broker. */
+export function Replicas({ clusterId, replicas, isr, leader }: ReplicasProps) {
   return (
     <span className="ps-chips">
       {replicas.map((id) => {
@@ -12,10 +20,15 @@ export function Replicas({ replicas, isr, leader }: { replicas: number[]; isr: n
         const hint = { leader: "leader", synced: say.inSync, behind: say.notInSync }[kind];
         return (
           <Hint key={id} label={say.broker(id, hint)}>
-            <span className="ps-chip" data-kind={kind}>
+            <Link
+              to="/clusters/$clusterId/brokers/$broker"
+              params={{ clusterId, broker: String(id) }}
+              className="ps-chip"
+              data-kind={kind}
+            >
               {id}
               <span className="ps-sr"> ({hint})</span>
-            </span>
+            </Link>
           </Hint>
         );
       })}

@@ -1,18 +1,17 @@
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatBytes, formatCompact, formatDuration, formatInteger, toDate } from "@/lib/format";
+import { toDate } from "@/lib/format";
 import type { ClusterRollup, GroupRollup, TopicRollup } from "@/lib/insights";
+import type { Measure } from "@/lib/quantities";
 import { formatShare } from "@/lib/readings";
 import { words } from "@/words/charts";
 import { DataTable } from "./data-table";
+import { Quantity } from "./quantity";
 
 const say = words.rollupTable;
 
 const NOT_KNOWN = <span className="ps-muted">{say.notKnown}</span>;
 
-/** A figure in words, exact on hover; null is not known. */
-function figure(value: number | null, format: (value: number) => string, unit: string) {
-  return value === null ? NOT_KNOWN : <span title={`${formatInteger(value)} ${unit}`}>{format(value)}</span>;
-}
+const figure = (value: number | null, of: Measure) => <Quantity of={of} value={value} none={NOT_KNOWN} />;
 
 type Period = Pick<GroupRollup, "ts" | "samples" | "expected">;
 
@@ -77,7 +76,7 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
       id,
       header,
       meta: { align: "right", hideBelow: id === "lag_seconds_p95" ? undefined : "md" },
-      cell: ({ row }) => figure(row.original[id], formatDuration, "s"),
+      cell: ({ row }) => figure(row.original[id], "span"),
     });
   const columns = [
     when,
@@ -88,9 +87,9 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
     late("lag_seconds_max", say.atMost),
     column.accessor((row) => row.lag_records_max ?? -1, {
       id: "lag_records_max",
-      header: say.unreadAtMost,
+      header: say.lagAtMost,
       meta: { align: "right", hideBelow: "sm" },
-      cell: ({ row }) => figure(row.original.lag_records_max, formatCompact, "records"),
+      cell: ({ row }) => figure(row.original.lag_records_max, "records"),
     }),
     column.accessor((row) => row.worst_partition_lag_records ?? -1, {
       id: "worst",
@@ -104,8 +103,8 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
             {row.worst_partition}
             <span className="ps-muted">
               {row.worst_partition_lag_records === null
-                ? say.unreadNotKnown
-                : say.unread(formatCompact(row.worst_partition_lag_records))}
+                ? say.lagNotKnown
+                : say.behind(<Quantity of="records" value={row.worst_partition_lag_records} />)}
             </span>
           </>
         ),
@@ -115,9 +114,7 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
       header: say.lost,
       meta: { align: "right", hideBelow: "md" },
       cell: ({ row: { original: row } }) => (
-        <span className={row.lost_records ? "ps-bad" : undefined}>
-          {figure(row.lost_records, formatCompact, "records")}
-        </span>
+        <span className={row.lost_records ? "ps-bad" : undefined}>{figure(row.lost_records, "records")}</span>
       ),
     }),
     coverage,
@@ -150,7 +147,7 @@ export function TopicRollupTable({ rows, periodS }: RollupTableProps<TopicRollup
         ) : (
           <>
             {row.busiest_partition}
-            <span className="ps-muted">{say.ofTheRecords(formatShare(row.busiest_share))}</span>
+            <span className="ps-muted">{say.ofTheRecords(<Quantity of="share" value={row.busiest_share} />)}</span>
           </>
         ),
     }),
@@ -178,16 +175,14 @@ export function ClusterRollupTable({ rows, periodS }: RollupTableProps<ClusterRo
       id: "p95",
       header: say.behindP95,
       meta: { align: "right", hideBelow: "md" },
-      cell: ({ row }) => figure(row.original.lag_seconds_p95, formatDuration, "s"),
+      cell: ({ row }) => figure(row.original.lag_seconds_p95, "span"),
     }),
     column.accessor((row) => row.lost_records ?? -1, {
       id: "lost",
       header: say.lostUnread,
       meta: { align: "right", hideBelow: "md" },
       cell: ({ row: { original: row } }) => (
-        <span className={row.lost_records ? "ps-bad" : undefined}>
-          {figure(row.lost_records, formatCompact, "records")}
-        </span>
+        <span className={row.lost_records ? "ps-bad" : undefined}>{figure(row.lost_records, "records")}</span>
       ),
     }),
     coverage,
@@ -208,23 +203,17 @@ type Held = Pick<TopicRollup, "bytes_avg" | "bytes_max" | "bytes_in" | "records_
 
 function heldColumns<Row extends Held>() {
   const column = createColumnHelper<Row>();
-  const measure = (
-    id: keyof Held,
-    header: string,
-    format: (value: number) => string,
-    unit: string,
-    hideBelow?: "sm" | "md",
-  ) =>
+  const measure = (id: keyof Held, header: string, of: Measure, hideBelow?: "sm" | "md") =>
     column.accessor((row) => row[id] ?? -1, {
       id,
       header,
       meta: { align: "right", hideBelow },
-      cell: ({ row }) => figure(row.original[id], format, unit),
+      cell: ({ row }) => figure(row.original[id], of),
     });
   return [
-    measure("bytes_avg", say.heldOneCopy, formatBytes, "bytes"),
-    measure("bytes_max", say.atMost, formatBytes, "bytes", "md"),
-    measure("bytes_in", say.written, formatBytes, "bytes", "sm"),
-    measure("records_in", say.recordsIn, formatCompact, "records", "sm"),
+    measure("bytes_avg", say.heldOneCopy, "bytes"),
+    measure("bytes_max", say.atMost, "bytes", "md"),
+    measure("bytes_in", say.written, "bytes", "sm"),
+    measure("records_in", say.recordsIn, "records", "sm"),
   ];
 }

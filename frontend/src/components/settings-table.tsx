@@ -1,5 +1,6 @@
 import { Switch } from "@mantine/core";
 import { useState } from "react";
+import { exactValue } from "@/lib/config-values";
 import { formatBytes, formatDurationMs } from "@/lib/format";
 import type { ConfigEntry } from "@/lib/types";
 import { words } from "@/words/plans";
@@ -102,7 +103,12 @@ function SettingRow({ entry }: { entry: ConfigEntry }) {
           {entry.sensitive ? say.hidden : <Breakable text={entry.value ?? ""} />}
           {!entry.sensitive && !entry.value && <span className="ps-muted">{say.notSet}</span>}
         </span>
-        {words && <span className="ps-muted"> {words}</span>}
+        {words && (
+          <span className="ps-muted" title={exactValue(entry.name, entry.value ?? "")}>
+            {" "}
+            {words}
+          </span>
+        )}
       </td>
       <td className="ps-hide-sm ps-muted" style={{ minWidth: 170 }}>
         {SOURCES[entry.source] ?? entry.source.toLowerCase().replaceAll("_", " ")}

@@ -1,7 +1,7 @@
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatRecordRate } from "@/lib/format";
 import { type ListOf, useSparkline } from "@/lib/throughput";
 import { words } from "@/words/charts";
+import { Quantity } from "./quantity";
 import { Sparkline } from "./sparkline";
 
 const say = words.sparkColumn;
@@ -15,7 +15,7 @@ export function SparkCell({ clusterId, of, name }: { clusterId: string; of: List
   return (
     <span style={{ display: "inline-flex", gap: 6, alignItems: "center", whiteSpace: "nowrap" }}>
       <Sparkline name={`${name}, ${WORDS[of]}`} values={data.values} width={64} />
-      <span title={say.recordsS(data.last)}>{formatRecordRate(data.last)}</span>
+      <Quantity of="recordRate" value={data.last} />
     </span>
   );
 }

@@ -1,7 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import { formatByteRate, formatRecordRate } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
 import type { ChartRange } from "@/lib/search";
 import {
   knownShare,
@@ -19,6 +18,7 @@ import { Card, Lines } from "./card";
 import { type Series, TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 
 const say = words.throughputCard;
 
@@ -120,13 +120,15 @@ function figureOf(found: Throughput, subject: Subject, unit: "records" | "bytes"
 function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
   const known = knownShare(found);
   return (
-    <div className="ps-legend" style={{ flexWrap: "wrap" }}>
+    <div className="ps-legend ps-facts">
       {failed && <span className="ps-warn">{say.couldNotBeReadAgain}</span>}
       <span>
         {say.aPointEach(SOURCES[found.source], found.step_s < 3600 ? say.s(found.step_s) : say.h(found.step_s / 3600))}
       </span>
-      {known !== null && known < 0.995 && <span className="ps-warn">{say.atLeastIsKnown(formatShare(known))}</span>}
-      {found.reason && <span className="ps-warn">· {found.reason}</span>}
+      {known !== null && known < 0.995 && (
+        <span className="ps-warn">{say.atLeastIsKnown(<Quantity of="share" value={known} />)}</span>
+      )}
+      {found.reason && <span className="ps-warn">{found.reason}</span>}
       {!found.complete && !found.reason && <span className="ps-warn">{say.theBusiestAreShown}</span>}
       <span>{say.readsAreWhatConsumerGroups}</span>
     </div>

@@ -7,6 +7,7 @@ import type { LagPoint } from "@/lib/types";
 import { words } from "@/words/charts";
 import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 
 const say = words.timeLag;
@@ -42,7 +43,7 @@ export function TimeLag({ group, points, firstVerdictAt, about }: TimeLagProps) 
     <div style={{ display: "grid", alignContent: "center", minHeight: HEIGHT }}>
       <Empty
         icon={<IconClockQuestion size={20} />}
-        title={least ? say.atLeast(formatDuration(least)) : say.noTimeIsKnownYet}
+        title={least ? say.atLeast(<Quantity of="span" value={least} />) : say.noTimeIsKnownYet}
       >
         {least ? say.theUnreadRecordsAreOlder : say.theTimeComesFromSamples}
         {firstVerdictAt && <> {say.theFirstRunThatCan(<RelTime at={firstVerdictAt} />)}</>}

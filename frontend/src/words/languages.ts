@@ -1,5 +1,5 @@
 /** The languages of the console, and which of them somebody gets. */
-import { type Language, use } from "./shown";
+import { type Language, speakIn } from "./shown";
 
 type Load = () => Promise<Language>;
 
@@ -37,7 +37,7 @@ export async function speak(languages = LANGUAGES): Promise<string> {
   const load = languages[tag];
   if (!load) return "en";
   try {
-    use(await load());
+    speakIn(await load());
     document.documentElement.lang = tag;
     return tag;
   } catch {

@@ -8,9 +8,9 @@ import { grammar } from "./grammar";
 import { words } from "./index";
 import { pick, speak } from "./languages";
 import { rich } from "./rich";
-import { languageTag, use } from "./shown";
+import { languageTag, speakIn } from "./shown";
 
-afterEach(() => use(null));
+afterEach(() => speakIn(null));
 const html = (said: ReactElement) => renderToStaticMarkup(said);
 
 describe("plural forms", () => {
@@ -35,13 +35,13 @@ describe("the language that is shown", () => {
   it("is English unless another one is used, and English again after it", () => {
     const held = words.common.errors;
     expect(alerts.alertPage.severity).toBe("Severity");
-    use({ ...pseudo(en), tag: "de" });
+    speakIn({ ...pseudo(en), tag: "de" });
     expect(languageTag()).toBe("de");
     expect(alerts.alertPage.severity).not.toBe("Severity");
     // Who took a group before the language was known has its words, too.
     expect(held.cancelled).toBe(words.common.errors.cancelled);
     expect(held.cancelled).not.toBe("Request cancelled");
-    use(null);
+    speakIn(null);
     expect(held.cancelled).toBe("Request cancelled");
     expect(languageTag()).toBe("en-US");
   });
@@ -67,7 +67,7 @@ describe("the language that is shown", () => {
 
 describe("the language made by a machine", () => {
   it("puts every sentence in brackets, and leaves what it is given as it is", () => {
-    use(pseudo(en));
+    speakIn(pseudo(en));
     expect(alerts.alertPage.severity).toMatch(/^⟦Šéṽéříŧý~+⟧$/);
     expect(alerts.alertHistory.still("firing")).toMatch(/^⟦šŧíĺĺ firing~+⟧$|^⟦.* firing~+⟧$/);
     expect(outside(html(alerts.alertTable.since(createElement("b", null, "orders"))))).toBe("<b>orders</b>");

@@ -1,6 +1,6 @@
 /** The words of the language that is shown. English is at hand at once, feature by feature; another language is loaded
- * before the first page (`use`) and takes the place of the English words. */
-import type * as english from "./en";
+ * before the first page (`speakIn`) and takes the place of the English words. */
+import type * as en from "./en";
 
 type Widened<T> = T extends string
   ? string
@@ -11,7 +11,7 @@ type Widened<T> = T extends string
       : { readonly [Name in keyof T]: Widened<T[Name]> };
 
 /** What a language has to say; one that lacks a word, or does not take what a sentence is about, does not compile. */
-export type Words = Widened<typeof english>;
+export type Words = Widened<typeof en>;
 
 export interface Language {
   /** As `Intl` and the document's `lang` take it: "de", "pt-BR". */
@@ -47,7 +47,7 @@ function show(name: string, { english, shown }: Catalogue): void {
 }
 
 /** The words called `name` in the language that is shown. */
-export function shown<Name extends keyof Words>(name: Name, english: (typeof import("./en"))[Name]): Words[Name] {
+export function shown<Name extends keyof Words>(name: Name, english: (typeof en)[Name]): Words[Name] {
   const catalogue: Catalogue = { english: english as unknown as Group, shown: {} };
   catalogues.set(name, catalogue);
   show(name, catalogue);
@@ -55,7 +55,7 @@ export function shown<Name extends keyof Words>(name: Name, english: (typeof imp
 }
 
 /** Speaks `language` from now on; null: English. What a page wrote already stays, so call it before the first one. */
-export function use(language: Language | null): void {
+export function speakIn(language: Language | null): void {
   spoken = language ?? { tag: "en-US" };
   for (const [name, catalogue] of catalogues) show(name, catalogue);
 }

@@ -11,6 +11,7 @@ import { words } from "@/words";
 import { Habits } from "../habits/habits";
 import { Brand } from "./brand";
 import { Crumbs } from "./crumbs";
+import { ExactOnTap } from "./exact-on-tap";
 import { RunningOperations } from "./running-operations";
 import { SideNav } from "./side-nav";
 import { SignInAgain } from "./sign-in-again";
@@ -61,6 +62,7 @@ export function Shell() {
         </div>
       </main>
       <SignInAgain />
+      <ExactOnTap />
     </div>
   );
 }

@@ -18,7 +18,7 @@ const columns = [
   }),
   column.accessor((row) => row.lag ?? -1, {
     id: "lag",
-    header: say.unread,
+    header: say.lag,
     meta: { align: "right" },
     cell: ({ row }) =>
       row.original.lag === null ? <span className="ps-muted">{say.notKnown}</span> : formatInteger(row.original.lag),
@@ -41,7 +41,7 @@ export function GroupDiff({ diff }: { diff: GroupDeletionDiffData }) {
           { label: say.state, value: before.state },
           { label: say.members, value: formatInteger(before.members) },
           {
-            label: say.unreadRecords,
+            label: say.lag,
             value: before.lag === null ? say.notKnown : formatInteger(before.lag),
             tone: before.lag === 0 ? undefined : "bad",
           },

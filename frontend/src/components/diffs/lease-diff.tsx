@@ -1,6 +1,6 @@
-import { formatBytes, formatDuration, formatRetention } from "@/lib/format";
 import type { LeaseDiffData } from "@/lib/types";
 import { words } from "@/words/diffs";
+import { KeptFor, Quantity } from "../quantity";
 
 const say = words.leaseDiff;
 
@@ -16,15 +16,19 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
       <dl className="ps-kv">
         <dt>{say.recordsAreKeptFor}</dt>
         <dd>
-          <span className="ps-diff-del">{formatRetention(inMs(diff.effective_before[RETENTION_MS]))}</span>
+          <span className="ps-diff-del">
+            <KeptFor ms={inMs(diff.effective_before[RETENTION_MS])} />
+          </span>
           <span className="ps-arrow">→</span>
-          <span className="ps-diff-add">{formatRetention(inMs(diff.effective_after[RETENTION_MS]))}</span>
+          <span className="ps-diff-add">
+            <KeptFor ms={inMs(diff.effective_after[RETENTION_MS])} />
+          </span>
         </dd>
         <dt>{say.goesBack}</dt>
-        <dd>{say.inByItself(formatDuration(diff.for_s))}</dd>
+        <dd>{say.inByItself(<Quantity of="span" value={diff.for_s} />)}</dd>
         <dt>{say.to}</dt>
         <dd>
-          {formatRetention(diff.restores_to_ms)}
+          <KeptFor ms={diff.restores_to_ms} />
           {diff.restores_to === null && <span className="ps-muted">{say.theDefault}</span>}
         </dd>
       </dl>
@@ -51,9 +55,15 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
                 <td>
                   {row.broker} <span className="ps-muted ps-mono ps-hide-sm">{row.log_dir}</span>
                 </td>
-                <td data-align="right">{formatBytes(row.held_bytes)}</td>
-                <td data-align="right">{known(row.bytes_at_end)}</td>
-                <td data-align="right">{known(row.usable_at_end)}</td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.held_bytes} />
+                </td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.bytes_at_end} none="not known" />
+                </td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.usable_at_end} none="not known" />
+                </td>
                 <td className={row.fits === null ? "ps-warn" : row.fits ? "ps-ok" : "ps-bad"}>
                   {row.fits === null ? say.notKnown : row.fits ? say.yes : say.no}
                 </td>
@@ -65,5 +75,3 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
     </>
   );
 }
-
-const known = (bytes: number | null): string => (bytes === null ? say.notKnown : formatBytes(bytes));

@@ -1,11 +1,13 @@
 import { Stack } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
+import { exactly } from "@/lib/quantities";
 import type { ReassignmentDiffData } from "@/lib/types";
 import { words } from "@/words/diffs";
 import { Notice } from "../notice";
 import { Assignment } from "../replicas";
 import { PartitionDiff } from "./partition-diff";
+import { Quantity } from "../quantity";
 
 const say = words.reassignmentDiff;
 
@@ -15,7 +17,7 @@ type BrokerLoad = ReassignmentDiffData["brokers"][number];
 const count = (value: number | null) => (value === null ? "unknown" : formatInteger(value));
 
 function Bytes({ of }: { of: number | null }) {
-  return of === null ? <span className="ps-warn">{say.unknown}</span> : <>{formatBytes(of)}</>;
+  return of === null ? <span className="ps-warn">{say.unknown}</span> : <Quantity of="bytes" value={of} />;
 }
 
 const move = createColumnHelper<Move>();
@@ -104,7 +106,16 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
   );
 }
 
+type Balanced = NonNullable<ReassignmentDiffData["balance"]>;
 const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+/** The same, not rounded. */
+const tolerances = ({ bytes_tolerance: bytes, replicas_tolerance, leaders_tolerance }: Balanced): string =>
+  [
+    ...(bytes === null ? [] : [`bytes ${exactly("share", bytes)}`]),
+    `replicas ${exactly("share", replicas_tolerance)}`,
+    `preferred leaders ${exactly("share", leaders_tolerance)}`,
+  ].join(", ");
 
 /** What was balanced and how closely, and what the plan does not reach. */
 function Balance({ diff }: { diff: ReassignmentDiffData }) {
@@ -112,7 +123,7 @@ function Balance({ diff }: { diff: ReassignmentDiffData }) {
   return (
     <>
       {balance && (
-        <div className="ps-muted">
+        <div className="ps-muted" title={tolerances(balance)}>
           {balance.bytes_tolerance === null
             ? say.replicasAreBalancedByNumber
             : say.bytesAreBalancedWithinOf(percent(balance.bytes_tolerance), percent(balance.replicas_tolerance))}

@@ -1,4 +1,5 @@
 import { SeverityMark, stateWord } from "@/components/alert-marks";
+import { actorName } from "@/components/operation-list";
 import { RelTime } from "@/components/rel-time";
 import type { AlertDetail } from "@/lib/types";
 import { words } from "@/words/alerts";
@@ -22,7 +23,7 @@ export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
               {say.by}
             </th>
             <th scope="col" className="ps-hide-sm">
-              {say.destinations}
+              {say.notification}
             </th>
           </tr>
         </thead>
@@ -49,14 +50,14 @@ export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
                 <SeverityMark severity={row.severity} />
               </td>
               <td style={{ overflowWrap: "anywhere" }}>{row.why}</td>
-              <td className="ps-hide-sm">{row.by ? <span className="ps-mono">{row.by}</span> : say.theRule}</td>
+              <td className="ps-hide-sm">{row.by ? actorName(row.by) : say.theRule}</td>
               <td className="ps-hide-sm">
                 {row.silenced_by ? (
                   say.silenced
                 ) : row.event_id ? (
-                  say.sent
+                  say.made
                 ) : (
-                  <span className="ps-muted">{say.notSent}</span>
+                  <span className="ps-muted">{say.none}</span>
                 )}
               </td>
             </tr>

@@ -3,13 +3,16 @@ import { IconBellOff, IconBook2, IconCheck } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { AlertState, SeverityMark } from "@/components/alert-marks";
+import { BrokerLink } from "@/components/broker-link";
 import { ButtonLink } from "@/components/button-link";
 import { Card, Lines } from "@/components/card";
 import { FormModal } from "@/components/form-modal";
 import { GroupLink } from "@/components/group-link";
 import { Notice } from "@/components/notice";
+import { actorName } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Reading } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
@@ -18,7 +21,7 @@ import { aboutOf, useAlert } from "@/lib/alerts";
 import { api } from "@/lib/api-client";
 import { formatInteger } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
-import { readingLabel, readingValue } from "@/lib/readings";
+import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import { useSession } from "@/lib/session";
 import type { AlertDetail } from "@/lib/types";
 import { words } from "@/words/alerts";
@@ -29,6 +32,9 @@ import { SilenceForm } from "./silence-form";
 const say = words.alertPage;
 
 const route = getRouteApi("/app/alerts/$alertId");
+
+/** "topics", of one "topic". */
+const unitOf = (count: number, unit: string): string => (count === 1 ? unit.replace(/s$/, "") : unit);
 
 function figures(alert: AlertDetail): Stat[] {
   return [
@@ -41,7 +47,7 @@ function figures(alert: AlertDetail): Stat[] {
     {
       label: say.affected,
       value: formatInteger(alert.member_count),
-      note: alert.unit || say.theWholeOfIt,
+      note: alert.unit ? unitOf(alert.member_count, alert.unit) : say.theWholeOfIt,
     },
     {
       label: say.fired2,
@@ -50,7 +56,14 @@ function figures(alert: AlertDetail): Stat[] {
     },
     {
       label: alert.state === "resolved" ? say.resolved : say.acknowledgedBy,
-      value: alert.state === "resolved" ? <RelTime at={alert.resolved_at} /> : (alert.acknowledged_by ?? say.nobody),
+      value:
+        alert.state === "resolved" ? (
+          <RelTime at={alert.resolved_at} />
+        ) : alert.acknowledged_by ? (
+          actorName(alert.acknowledged_by)
+        ) : (
+          say.nobody
+        ),
       note: alert.state === "acknowledged" ? <>{say.since2(<RelTime at={alert.acknowledged_at} />)}</> : undefined,
     },
   ];
@@ -171,7 +184,10 @@ function Found({ alert }: { alert: AlertDetail }) {
         </Notice>
       )}
       {alert.note && (
-        <Notice tone="info" title={say.noteOf(alert.acknowledged_by ?? say.whoeverAcknowledgedIt)}>
+        <Notice
+          tone="info"
+          title={say.noteOf(alert.acknowledged_by ? actorName(alert.acknowledged_by) : say.whoeverAcknowledgedIt)}
+        >
           {alert.note}
         </Notice>
       )}
@@ -185,7 +201,9 @@ function Found({ alert }: { alert: AlertDetail }) {
               {values.map(([name, value]) => (
                 <div key={name} style={{ display: "contents" }}>
                   <dt>{readingLabel(name)}</dt>
-                  <dd className={value === null ? "ps-muted" : undefined}>{readingValue(name, value)}</dd>
+                  <dd className={value === null ? "ps-muted" : undefined}>
+                    <Reading words={readingValue(name, value)} exact={readingExact(name, value)} />
+                  </dd>
                 </div>
               ))}
             </dl>
@@ -203,6 +221,22 @@ function Found({ alert }: { alert: AlertDetail }) {
   );
 }
 
+/** What is affected, with the way to its page where it has one. */
+function Member({ alert: { cluster_id: clusterId, unit }, name }: { alert: AlertDetail; name: string }) {
+  if (clusterId === null) return <>{name}</>;
+  if (unit === "topics") {
+    return (
+      <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: name }} className="ps-link">
+        {name}
+      </Link>
+    );
+  }
+  if (unit === "groups") return <GroupLink clusterId={clusterId} group={name} />;
+  const broker = unit === "brokers" ? /^(?:broker )?(\d+)$/.exec(name)?.[1] : undefined;
+  if (broker === undefined) return <>{name}</>;
+  return <BrokerLink clusterId={clusterId} id={broker} />;
+}
+
 function Affected({ alert }: { alert: AlertDetail }) {
   const more = alert.member_count - alert.members.length;
   if (alert.members.length === 0 && alert.consequences.length === 0)
@@ -213,7 +247,7 @@ function Affected({ alert }: { alert: AlertDetail }) {
         <ul className="ps-members" aria-label={say.affected}>
           {alert.members.map((name) => (
             <li key={name} className="ps-mono">
-              {name}
+              <Member alert={alert} name={name} />
             </li>
           ))}
           {more > 0 && <li className="ps-muted">{say.andMore(more)}</li>}

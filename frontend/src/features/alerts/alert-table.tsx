@@ -3,9 +3,9 @@ import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { AlertState, SeverityMark } from "@/components/alert-marks";
 import { DataTable, type TableView } from "@/components/data-table";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { byHarm, severityRank } from "@/lib/alerts";
-import { formatDuration } from "@/lib/format";
 import type { Alert } from "@/lib/types";
 import { words } from "@/words/alerts";
 
@@ -47,7 +47,9 @@ const columns = [
     cell: ({ row: { original: alert } }) => (
       <>
         <RelTime at={alert.started_at} />
-        {lasted(alert) !== null && <span className="ps-muted">{say.forWord(formatDuration(lasted(alert)))}</span>}
+        {lasted(alert) !== null && (
+          <span className="ps-muted">{say.forWord(<Quantity of="span" value={lasted(alert)} />)}</span>
+        )}
       </>
     ),
   }),

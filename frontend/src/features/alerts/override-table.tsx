@@ -4,7 +4,7 @@ import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { DataTable } from "@/components/data-table";
 import { DeleteItem } from "@/components/more-menu";
-import { inUnit } from "@/lib/readings";
+import { exactInUnit, inUnit } from "@/lib/readings";
 import type { AlertOverride, AlertRule } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
 import { words } from "@/words/alerts";
@@ -13,11 +13,17 @@ const say = words.overrideTable;
 
 const column = createColumnHelper<AlertOverride>();
 
+const exactly = (value: number | null, unit: string) => exactInUnit(value, unit) ?? inUnit(value, unit);
+
 /** "lag_s 5m, critical, off": what it sets, in words. */
-export function settings(override: AlertOverride, rule: AlertRule | undefined): string {
+export function settings(
+  override: AlertOverride,
+  rule: AlertRule | undefined,
+  inWords: (value: number | null, unit: string) => string = inUnit,
+): string {
   const thresholds = Object.entries(override.thresholds).map(([name, value]) => {
     const threshold = rule?.thresholds.find((row) => row.name === name);
-    return threshold ? `${threshold.what}: ${inUnit(value, threshold.unit)}` : `${name} ${value}`;
+    return threshold ? `${threshold.what}: ${inWords(value, threshold.unit)}` : `${name} ${value}`;
   });
   return [
     ...thresholds,
@@ -48,7 +54,13 @@ export function OverrideTable({ overrides, rules, canWrite, onChange, onDelete, 
   const columns = [
     column.accessor((row) => byId.get(row.rule)?.title ?? row.rule, { id: "rule", header: say.rule }),
     column.accessor((row) => whereOf(row, clusters), { id: "where", header: say.forWord }),
-    column.accessor((row) => settings(row, byId.get(row.rule)), { id: "sets", header: say.sets }),
+    column.accessor((row) => settings(row, byId.get(row.rule)), {
+      id: "sets",
+      header: say.sets,
+      cell: ({ row: { original: row }, getValue }) => (
+        <span title={settings(row, byId.get(row.rule), exactly)}>{getValue()}</span>
+      ),
+    }),
     column.accessor("note", { header: say.note, meta: { hideBelow: "md" } }),
     column.accessor("created_by", {
       header: say.by,

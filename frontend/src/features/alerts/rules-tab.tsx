@@ -8,10 +8,10 @@ import { Card } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
+import { Quantity, Reading } from "@/components/quantity";
 import { Status } from "@/components/status";
 import { useAlertOverrides, useAlertRules } from "@/lib/alerts";
-import { formatDuration } from "@/lib/format";
-import { inUnit } from "@/lib/readings";
+import { exactInUnit, inUnit } from "@/lib/readings";
 import { useSession } from "@/lib/session";
 import type { AlertOverride, AlertRule } from "@/lib/types";
 import { words } from "@/words/alerts";
@@ -36,15 +36,22 @@ const REACH: Record<AlertRule["reach"], string> = {
   operation: say.oneAnOperation,
 };
 
+const Threshold = ({ value, unit }: { value: number | null | undefined; unit: string }) => (
+  <Reading words={inUnit(value, unit)} exact={exactInUnit(value, unit)} />
+);
+
 function Thresholds({ rule }: { rule: AlertRule }) {
   if (rule.thresholds.length === 0) return <span className="ps-muted">{say.noThreshold}</span>;
   return (
     <div style={{ display: "grid", gap: 2, padding: "3px 0" }}>
       {rule.thresholds.map((row) => (
         <div key={row.name}>
-          <span className="ps-muted">{row.what}:</span> <strong>{inUnit(row.value, row.unit)}</strong>
+          <span className="ps-muted">{row.what}:</span>{" "}
+          <strong>
+            <Threshold value={row.value} unit={row.unit} />
+          </strong>
           {row.value !== row.default && (
-            <span className="ps-muted">{say.byDefault(inUnit(row.default, row.unit))}</span>
+            <span className="ps-muted">{say.byDefault(<Threshold value={row.default} unit={row.unit} />)}</span>
           )}
         </div>
       ))}
@@ -95,12 +102,12 @@ const columns = (canWrite: boolean, set: (rule: AlertRule) => void) => [
   column.accessor("for_s", {
     header: say.firesAfter,
     meta: { hideBelow: "md", align: "right" },
-    cell: ({ getValue }) => (getValue() === 0 ? say.atOnce : formatDuration(getValue())),
+    cell: ({ getValue }) => (getValue() === 0 ? say.atOnce : <Quantity of="span" value={getValue()} />),
   }),
   column.accessor("clear_s", {
     header: say.resolvesAfter,
     meta: { hideBelow: "md", align: "right" },
-    cell: ({ getValue }) => (getValue() === 0 ? say.atOnce : formatDuration(getValue())),
+    cell: ({ getValue }) => (getValue() === 0 ? say.atOnce : <Quantity of="span" value={getValue()} />),
   }),
   column.display({
     id: "actions",

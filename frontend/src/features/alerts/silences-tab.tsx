@@ -7,10 +7,10 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
 import { DeleteItem } from "@/components/more-menu";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
 import { useSilences } from "@/lib/alerts";
-import { formatDuration } from "@/lib/format";
 import { useSession } from "@/lib/session";
 import type { Silence } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
@@ -88,7 +88,7 @@ export function SilencesTab() {
       id: "lasts",
       header: say.lasts,
       meta: { hideBelow: "md", align: "right" },
-      cell: ({ getValue }) => formatDuration(getValue()),
+      cell: ({ getValue }) => <Quantity of="span" value={getValue()} />,
     }),
     column.accessor("created_by", {
       header: say.by,

@@ -11,19 +11,20 @@ import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Exact, Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Status } from "@/components/status";
 import { RISK_SEVERITY } from "@/generated/constants";
 import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
-import { formatBytes, formatDuration, formatInteger } from "@/lib/format";
-import { endangered, furthestBehind, isInTrouble, lossIn, newest, totalByGroup } from "@/lib/lag";
+import { formatInteger } from "@/lib/format";
+import { endangered, furthestBehind, isInTrouble, lossExactly, lossIn, newest, totalByGroup } from "@/lib/lag";
 import { type PageModel, usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { AnalyticsRun, Lag, Retention } from "@/lib/types";
+import type { AnalyticsRun, Lag, LagPoint, Retention } from "@/lib/types";
 import { words } from "@/words/analytics";
 import { LagTable } from "./lag-table";
 import { RetentionTable } from "./retention-table";
@@ -42,7 +43,7 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
     return [
       say.groupsFollowed,
       say.groupsInTrouble,
-      say.unreadRecords,
+      say.lag,
       say.furthestBehind,
       say.firstUnreadLoss,
       say.dataHeld,
@@ -60,23 +61,36 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
       note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : say.allKeepPace,
     },
     {
-      label: say.unreadRecords,
+      label: say.lag,
       value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)),
       note: say.overAllGroups,
     },
-    { label: say.furthestBehind, value: furthestBehind(now), note: say.theSlowestGroup },
+    { label: say.furthestBehind, value: <Furthest points={now} />, note: say.theSlowestGroup },
     {
       label: say.firstUnreadLoss,
-      value: first ? lossIn(first) : "–",
+      value: first ? <Exact text={lossExactly(first)}>{lossIn(first)}</Exact> : "–",
       tone: first && (RISK_SEVERITY[first.status] === "danger" ? "bad" : "warn"),
       note: first ? say.atItsPresentPace(first.group) : say.noGroupIsInDanger,
     },
     {
       label: say.dataHeld,
-      value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)),
+      value: (
+        <Quantity of="bytes" value={(retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)} isKey />
+      ),
       note: say.leadersCopies,
     },
   ];
+}
+
+/** "≥" where only a lower bound is known. */
+function Furthest({ points }: { points: LagPoint[] }) {
+  const most = furthestBehind(points);
+  return (
+    <>
+      {most && !most.exact && "≥ "}
+      <Quantity of="span" value={most?.seconds} none="–" isKey />
+    </>
+  );
 }
 
 function RunNow() {
@@ -141,7 +155,9 @@ function Runs({ runs, clusterId }: { runs: AnalyticsRun[]; clusterId: string }) 
                 <Status tone={RUN_TONES[run.state]} label={run.state} pulse={run.state === "running"} />
                 {gapOf(run, clusterId) && <div className="ps-warn">{gapOf(run, clusterId)}</div>}
               </td>
-              <td data-align="right">{formatDuration(run.wall_s)}</td>
+              <td data-align="right">
+                <Quantity of="span" value={run.wall_s} />
+              </td>
               <td className="ps-mono ps-muted ps-hide-sm">{run.id}</td>
             </tr>
           ))}
@@ -200,7 +216,7 @@ export function AnalyticsPage() {
           <Stats items={figures(parts?.lag.data, parts?.retention.data)} />
         )}
         <Card
-          title={say.unreadRecordsByGroup}
+          title={say.lagByGroup}
           aside={
             <SegmentedControl
               size="xs"
@@ -224,7 +240,7 @@ export function AnalyticsPage() {
                 {say.offsetsAreSampledEveryFew}
               </Empty>
             ) : (
-              <TimeChart series={series} label={say.unreadRecordsByGroupOver} height={260} about={{ clusterId }} />
+              <TimeChart series={series} label={say.lagByGroupOver} height={260} about={{ clusterId }} />
             )}
           </div>
         </Card>

@@ -2,9 +2,11 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { GroupLink } from "@/components/group-link";
+import { Quantity } from "@/components/quantity";
 import { LagStatus } from "@/components/status";
-import { formatDuration, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { newest, unread } from "@/lib/lag";
+import { exactly } from "@/lib/quantities";
 import type { Lag, LagPoint } from "@/lib/types";
 import { words } from "@/words/analytics";
 
@@ -35,7 +37,7 @@ const columns = (clusterId: string) => [
   }),
   column.accessor((row) => (row.lag_records ?? -1) + (row.uncommitted_records ?? 0), {
     id: "records",
-    header: say.unread,
+    header: say.lag,
     meta: { align: "right" },
     cell: ({ row }) => unread(row.original),
   }),
@@ -44,13 +46,15 @@ const columns = (clusterId: string) => [
     header: say.behindBy,
     meta: { align: "right" },
     cell: ({ row: { original: point } }) => (
-      <span title={METHODS[point.method ?? ""] ?? undefined}>
-        {point.lag_seconds !== null
-          ? formatDuration(point.lag_seconds)
-          : point.lag_seconds_at_least
-            ? `≥ ${formatDuration(point.lag_seconds_at_least)}`
-            : "–"}
-      </span>
+      <>
+        {point.lag_seconds === null && point.lag_seconds_at_least ? "≥ " : ""}
+        <Quantity
+          of="span"
+          value={point.lag_seconds ?? (point.lag_seconds_at_least || null)}
+          note={METHODS[point.method ?? ""]}
+          none="–"
+        />
+      </>
     ),
   }),
   column.accessor((row) => row.trend_records_per_s ?? 0, {
@@ -63,8 +67,7 @@ const columns = (clusterId: string) => [
     id: "eta",
     header: say.caughtUpIn,
     meta: { align: "right", hideBelow: "md" },
-    cell: ({ row }) =>
-      row.original.eta_seconds ? formatDuration(row.original.eta_seconds) : <span className="ps-muted">–</span>,
+    cell: ({ row }) => <Quantity of="span" value={row.original.eta_seconds || null} />,
   }),
 ];
 
@@ -74,7 +77,10 @@ function Trend({ point }: { point: LagPoint }) {
   if (Math.abs(rate) < 0.05) return <span className="ps-muted">{say.n0S}</span>;
   const text = `${rate > 0 ? "+" : rate < 0 ? "−" : ""}${Math.abs(rate) < 10 ? Math.abs(rate).toFixed(1) : formatInteger(Math.abs(rate))}/s`;
   return (
-    <span className={point.trend === "growing" ? "ps-warn" : point.trend === "shrinking" ? "ps-ok" : "ps-muted"}>
+    <span
+      title={exactly("recordRate", rate)}
+      className={point.trend === "growing" ? "ps-warn" : point.trend === "shrinking" ? "ps-ok" : "ps-muted"}
+    >
       {text}
     </span>
   );

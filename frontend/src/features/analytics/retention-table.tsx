@@ -4,9 +4,9 @@ import { Metered } from "@/components/metered";
 import { Breakable } from "@/components/breakable";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { KeptFor, Quantity } from "@/components/quantity";
 import { LagStatus } from "@/components/status";
-import { formatBytes, formatDuration, formatDurationMs } from "@/lib/format";
-import { type Expiry, endangered, lossIn } from "@/lib/lag";
+import { type Expiry, endangered, lossExactly, lossIn } from "@/lib/lag";
 import type { Retention, TopicRetention } from "@/lib/types";
 import { words } from "@/words/analytics";
 
@@ -34,7 +34,7 @@ const columns = (clusterId: string) => [
     id: "bytes",
     header: say.held,
     meta: { align: "right" },
-    cell: ({ row }) => formatBytes(row.original.bytes),
+    cell: ({ row }) => <Quantity of="bytes" value={row.original.bytes} />,
   }),
   column.accessor((row) => row.age_seconds ?? -1, {
     id: "age",
@@ -46,10 +46,7 @@ const columns = (clusterId: string) => [
     id: "retention",
     header: say.keptFor,
     meta: { align: "right", hideBelow: "sm" },
-    cell: ({ row }) =>
-      row.original.retention_ms !== null && row.original.retention_ms < 0
-        ? say.forEver
-        : formatDurationMs(row.original.retention_ms),
+    cell: ({ row }) => <KeptFor ms={row.original.retention_ms} none="–" />,
   }),
   column.accessor((row) => worst(row)?.first_loss_in_s ?? Number.POSITIVE_INFINITY, {
     id: "expiry",
@@ -58,7 +55,7 @@ const columns = (clusterId: string) => [
     cell: ({ row }) => {
       const first = worst(row.original);
       if (!first) return <span className="ps-muted">{say.nothingUnread}</span>;
-      return <span title={say.atItsPresentPace(first.group)}>{lossIn(first)}</span>;
+      return <span title={`${first.group}: ${lossExactly(first)}`}>{lossIn(first)}</span>;
     },
   }),
   column.accessor((row) => worst(row)?.status ?? "", {
@@ -77,7 +74,11 @@ function Age({ topic }: { topic: TopicRetention }) {
   if (topic.age_seconds === null) return <span className="ps-muted">–</span>;
   const share =
     topic.retention_ms && topic.retention_ms > 0 ? Math.min(1, (topic.age_seconds * 1000) / topic.retention_ms) : 0;
-  return <Metered share={share}>{formatDuration(topic.age_seconds)}</Metered>;
+  return (
+    <Metered share={share}>
+      <Quantity of="span" value={topic.age_seconds} />
+    </Metered>
+  );
 }
 
 export function RetentionTable({ gold, clusterId }: { gold: Retention; clusterId: string }) {

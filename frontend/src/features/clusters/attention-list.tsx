@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { AlertState, SeverityMark } from "@/components/alert-marks";
 import { Breakable } from "@/components/breakable";
+import { BrokerLink } from "@/components/broker-link";
 import { Card } from "@/components/card";
 import { RelTime } from "@/components/rel-time";
 import type { Attention, PlanRequest } from "@/lib/types";
@@ -124,7 +125,7 @@ const runbookAbout = (item: Attention) => ({
 });
 
 function Subject({
-  item: { cluster_id: clusterId, cluster_name, group, topic, operation_id: operationId },
+  item: { broker, cluster_id: clusterId, cluster_name, group, topic, operation_id: operationId },
 }: {
   item: Attention;
 }) {
@@ -148,6 +149,13 @@ function Subject({
       <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link">
         {say.topic(<Breakable text={topic} />)}
       </Link>
+    );
+  }
+  if (broker !== null) {
+    return (
+      <BrokerLink clusterId={clusterId} id={broker} className="ps-link">
+        {say.broker(broker)}
+      </BrokerLink>
     );
   }
   return (

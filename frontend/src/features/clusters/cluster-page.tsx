@@ -3,6 +3,7 @@ import { IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
+import { BrokerLink, BrokerLinks } from "@/components/broker-link";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
 import { BrokerState } from "@/components/broker-state";
@@ -17,6 +18,7 @@ import { OperationList } from "@/components/operation-list";
 import { BytesMoved } from "@/components/move-progress";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
+import { Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { Assignment } from "@/components/replicas";
@@ -24,7 +26,7 @@ import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { sparkColumn } from "@/components/spark-column";
 import { PhaseStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
@@ -91,7 +93,11 @@ const columns = (clusterId: string, controller: number | null, top: number) => [
     id: "size",
     header: say.data,
     meta: { align: "right" },
-    cell: (cell) => <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>,
+    cell: (cell) => (
+      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>
+        <Quantity of="bytes" value={cell.getValue()} />
+      </Metered>
+    ),
   }),
   sparkColumn<Row>(clusterId, "broker", (row) => String(row.id)),
   column.accessor("restarts", {
@@ -141,7 +147,13 @@ function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
     },
     {
       label: say.controller2,
-      value: isUnknown ? "unknown" : cluster.controller_id === null ? "none" : say.broker3(cluster.controller_id),
+      value: isUnknown ? (
+        "unknown"
+      ) : cluster.controller_id === null ? (
+        "none"
+      ) : (
+        <BrokerLink clusterId={cluster.id} id={cluster.controller_id} />
+      ),
       tone: isUnknown ? "warn" : cluster.controller_id === null ? "bad" : undefined,
     },
     {
@@ -159,11 +171,11 @@ function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
           : say.allInSync
         : undefined,
     },
-    { label: say.dataOnDisk, value: formatBytes(summary?.size_bytes), note: say.allReplicas },
+    { label: say.dataOnDisk, value: <Quantity of="bytes" value={summary?.size_bytes} isKey />, note: say.allReplicas },
   ];
 }
 
-function Moves({ rows }: { rows: ActiveReassignments["rows"] }) {
+function Moves({ rows, clusterId }: { rows: ActiveReassignments["rows"]; clusterId: string }) {
   return (
     <table className="ps-table" aria-label={say.partitionsOnTheMove}>
       <tbody>
@@ -179,7 +191,9 @@ function Moves({ rows }: { rows: ActiveReassignments["rows"] }) {
                 mark="added"
               />
             </td>
-            <td className="ps-muted">{row.removing.length > 0 && say.leaves(row.removing.join(", "))}</td>
+            <td className="ps-muted">
+              {row.removing.length > 0 && say.leaves(<BrokerLinks clusterId={clusterId} ids={row.removing} />)}
+            </td>
             <td>
               <BytesMoved moved={row.bytes_moved} total={row.bytes_to_move} />
             </td>
@@ -287,7 +301,7 @@ export function ClusterPage() {
         />
         {parts?.reassignments.data && parts.reassignments.data.total > 0 && (
           <Card title={say.partitionsOnThe2(parts.reassignments.data.total)}>
-            <Moves rows={parts.reassignments.data.rows} />
+            <Moves clusterId={clusterId} rows={parts.reassignments.data.rows} />
           </Card>
         )}
         <Card

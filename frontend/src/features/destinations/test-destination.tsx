@@ -4,8 +4,8 @@ import { useEffect } from "react";
 import { Lines } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity } from "@/components/quantity";
 import { api } from "@/lib/api-client";
-import { formatDurationMs } from "@/lib/format";
 import type { Destination, DestinationTest } from "@/lib/types";
 import { words } from "@/words/destinations";
 
@@ -46,7 +46,11 @@ function Result({ result }: { result: DestinationTest }) {
       title={result.delivered ? say.theTestEventWasDelivered : say.theTestEventWasNot}
     >
       {result.text && <p style={{ margin: "2px 0" }}>{result.text}</p>}
-      {say.after(<span className="ps-mono">{result.code}</span>, answer, formatDurationMs(result.took_ms))}
+      {say.after(
+        <span className="ps-mono">{result.code}</span>,
+        answer,
+        <Quantity of="spanMs" value={result.took_ms} />,
+      )}
     </Notice>
   );
 }

@@ -1,7 +1,6 @@
+import { Quantity } from "@/components/quantity";
 import { type Stat, Stats } from "@/components/stats";
-import { formatBytes } from "@/lib/format";
 import type { ForecastRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
 import { words } from "@/words/insights";
 
 const say = words.forecast;
@@ -13,7 +12,8 @@ const VERDICTS: Record<ForecastRow["verdict"], string> = {
 };
 
 const dayCount = (days: number | null): string => (days === null ? say.notKnown : say.days(Math.round(days)));
-const rate = (bytes: number | null): string => (bytes === null ? say.notKnown : say.aDay(formatBytes(bytes)));
+const rate = (bytes: number | null, isKey = false) =>
+  bytes === null ? say.notKnown : say.aDay(<Quantity of="bytes" value={bytes} isKey={isKey} />);
 
 /** Days until the disks are at 80 %: the middle of what is likely, and its two ends. */
 export function Forecast({ row }: { row: ForecastRow }) {
@@ -30,14 +30,17 @@ export function Forecast({ row }: { row: ForecastRow }) {
     },
     {
       label: say.growth,
-      value: rate(row.growth_bytes_per_day_p50),
+      value: rate(row.growth_bytes_per_day_p50, true),
       note: say.to2(rate(row.growth_bytes_per_day_p10), rate(row.growth_bytes_per_day_p90)),
     },
-    { label: say.heldByAllCopies, value: row.disk_bytes === null ? say.notKnown : formatBytes(row.disk_bytes) },
+    { label: say.heldByAllCopies, value: <Quantity of="bytes" value={row.disk_bytes} none={say.notKnown} isKey /> },
     {
       label: say.used,
-      value: row.used_share === null ? say.notKnown : formatShare(row.used_share),
-      note: row.capacity_bytes === null ? say.ofAnUnknownSize : say.ofWord(formatBytes(row.capacity_bytes)),
+      value: <Quantity of="share" value={row.used_share} none={say.notKnown} isKey />,
+      note:
+        row.capacity_bytes === null
+          ? say.ofAnUnknownSize
+          : say.ofWord(<Quantity of="bytes" value={row.capacity_bytes} />),
     },
     { label: say.judgedBy, value: say.days(row.days), note: VERDICTS[row.verdict] },
   ];

@@ -1,11 +1,11 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
 import { GroupLink } from "@/components/group-link";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
-import { formatBytes, formatDuration, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { ImpactRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
 import { words } from "@/words/insights";
 import { TopicLink } from "./topic-link";
 
@@ -22,14 +22,19 @@ const NOT_KNOWN = <span className="ps-muted">{say.notKnown2}</span>;
 /** A figure in the unit that its column's name ends with, or that it begins with. */
 function inUnit(measure: string, value: number | null) {
   if (value === null) return NOT_KNOWN;
-  if (measure.includes("seconds")) return formatDuration(value);
-  if (measure.includes("bytes")) return formatBytes(value);
-  return formatInteger(Math.round(value));
+  if (measure.includes("seconds")) return <Quantity of="span" value={value} />;
+  if (measure.includes("bytes")) return <Quantity of="bytes" value={value} />;
+  return <span title={`${value} ${measure.replaceAll("_", " ")}`}>{formatInteger(Math.round(value))}</span>;
 }
 
 function change(row: ImpactRow) {
   if (row.change_share === null) return NOT_KNOWN;
-  return `${row.change_share > 0 ? "+" : ""}${formatShare(row.change_share)}`;
+  return (
+    <>
+      {row.change_share > 0 && "+"}
+      <Quantity of="share" value={row.change_share} />
+    </>
+  );
 }
 
 const column = createColumnHelper<ImpactRow>();

@@ -1,10 +1,10 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { HotRow, SilentRow, UnusedRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
 import { words } from "@/words/insights";
 import { TopicLink } from "./topic-link";
 
@@ -23,7 +23,7 @@ const VERDICTS: Record<Verdict, [tone: Tone, label: string, rank: number]> = {
 };
 
 const NOT_KNOWN = <span className="ps-muted">{say.notKnown2}</span>;
-const share = (value: number | null) => (value === null ? NOT_KNOWN : formatShare(value));
+const share = (value: number | null) => <Quantity of="share" value={value} none={NOT_KNOWN} />;
 const count = (value: number | null) => (value === null ? NOT_KNOWN : formatInteger(Math.round(value)));
 
 function verdictAndTopic<Row extends { topic: string; verdict: Verdict }>(clusterId: string) {
@@ -65,14 +65,15 @@ export function HotTable({ rows, clusterId }: TableProps<HotRow>) {
           NOT_KNOWN
         ) : (
           <>
-            {formatShare(row.busiest_share)} <span className="ps-muted">{say.on(row.busiest_partition)}</span>
+            <Quantity of="share" value={row.busiest_share} />{" "}
+            <span className="ps-muted">{say.on(row.busiest_partition)}</span>
           </>
         ),
     }),
     hot.accessor("fair_share", {
       header: say.evenShare,
       meta: { align: "right", hideBelow: "sm" },
-      cell: ({ getValue }) => formatShare(getValue()),
+      cell: ({ getValue }) => share(getValue()),
     }),
     hot.accessor("records_in", {
       header: say.recordsIn,
@@ -158,7 +159,7 @@ export function UnusedTable({ rows, clusterId }: TableProps<UnusedRow>) {
       id: "held",
       header: say.held,
       meta: { align: "right" },
-      cell: ({ row }) => (row.original.bytes_last === null ? NOT_KNOWN : formatBytes(row.original.bytes_last)),
+      cell: ({ row }) => <Quantity of="bytes" value={row.original.bytes_last} none={NOT_KNOWN} />,
     }),
     unused.accessor("observed_since_ms", {
       header: say.watchedSince,
@@ -166,7 +167,7 @@ export function UnusedTable({ rows, clusterId }: TableProps<UnusedRow>) {
       cell: ({ row: { original: row } }) => (
         <>
           <RelTime at={row.observed_since_ms} />
-          <span className="ps-muted">{say.seen(formatShare(row.seen_share))}</span>
+          <span className="ps-muted">{say.seen(<Quantity of="share" value={row.seen_share} />)}</span>
         </>
       ),
     }),

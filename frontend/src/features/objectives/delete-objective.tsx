@@ -1,4 +1,5 @@
 import { FormModal } from "@/components/form-modal";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { OBJECTIVES } from "@/lib/insights";
@@ -28,7 +29,7 @@ export function DeleteObjective({ objective, onClose }: { objective: LagObjectiv
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>{say.whatItCoversIsJudged}</p>
+      <p style={{ margin: 0 }}>{say.whatItCoversIsJudged(<TargetWords {...DEFAULT_TARGET} />)}</p>
     </FormModal>
   );
 }

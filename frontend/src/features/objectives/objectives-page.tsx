@@ -6,6 +6,7 @@ import { Card } from "@/components/card";
 import { ListView } from "@/components/list-view";
 import { ObjectiveForm } from "@/components/objective-form";
 import { PageHeader } from "@/components/page-header";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { type LagObjective, useLagObjectives } from "@/lib/objectives";
 import { isRefusal } from "@/lib/problem";
@@ -38,7 +39,7 @@ export function ObjectivesPage() {
     <>
       <PageHeader
         title={say.lagObjectives}
-        sub={say.howLateConsumerGroupsMay}
+        sub={say.howLateConsumerGroupsMay(<TargetWords {...DEFAULT_TARGET} />)}
         actions={
           canWrite && (
             <Button leftSection={<IconTargetArrow size={15} />} onClick={() => setForm({ kind: "new" })}>

@@ -4,8 +4,9 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { DeleteItem } from "@/components/more-menu";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { coversWords, type LagObjective, targetWords } from "@/lib/objectives";
+import { coversWords, type LagObjective } from "@/lib/objectives";
 import { words } from "@/words/objectives";
 
 const say = words.setTable;
@@ -39,7 +40,7 @@ export function SetTable({ rows, clusters, onChange, onDelete }: SetTableProps) 
         </div>
       ),
     }),
-    column.accessor("seconds", { header: say.objective, cell: ({ row }) => targetWords(row.original) }),
+    column.accessor("seconds", { header: say.objective, cell: ({ row }) => <TargetWords {...row.original} /> }),
     column.accessor("created_at", {
       header: say.set,
       meta: { hideBelow: "sm" },
@@ -79,7 +80,7 @@ export function SetTable({ rows, clusters, onChange, onDelete }: SetTableProps) 
       defaultSort="covers"
       empty={
         <Empty icon={<IconTargetArrow size={20} />} title={say.nothingIsSet}>
-          {say.everyGroupIsJudgedBy}
+          {say.everyGroupIsJudgedBy(<TargetWords {...DEFAULT_TARGET} />)}
         </Empty>
       }
     />

@@ -7,13 +7,13 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { type Backfill, doneShare, isActive, useBackfills } from "@/lib/backfills";
-import { formatDuration, formatInteger, toDate } from "@/lib/format";
-import { formatShare } from "@/lib/readings";
+import { formatInteger, toDate } from "@/lib/format";
 import { words } from "@/words/platform";
 import { BackfillForm } from "./backfill-form";
 
@@ -43,15 +43,23 @@ function Moment({ at }: { at: string }) {
 /** How far a run is, and how long it has to go; what is not known is said. */
 function Going({ run }: { run: Backfill }) {
   if (!isActive(run))
-    return <span className="ps-muted">{run.wall_s === null ? "–" : say.took(formatDuration(run.wall_s))}</span>;
+    return (
+      <span className="ps-muted">
+        {run.wall_s === null ? "–" : say.took(<Quantity of="span" value={run.wall_s} />)}
+      </span>
+    );
   const share = doneShare(run);
   return (
     <div style={{ minWidth: 120 }}>
       {share !== null && <Progress size="sm" value={100 * share} aria-label={say.progressOf(run.id)} />}
       <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
         {run.progress.phase ?? (run.state === "queued" ? say.waitsForItsTurn : say.begins)}
-        {share !== null && `, ${formatShare(share)}`}
-        {run.eta_s !== null && say.aboutToGo(formatDuration(Math.round(run.eta_s)))}
+        {share !== null && (
+          <>
+            , <Quantity of="share" value={share} />
+          </>
+        )}
+        {run.eta_s !== null && say.aboutToGo(<Quantity of="span" value={Math.round(run.eta_s)} />)}
       </span>
     </div>
   );

@@ -40,7 +40,9 @@ export function HostsTab() {
       header: say.host,
       cell: ({ row, getValue }) => (
         <>
-          <span className="ps-mono">{getValue()}</span>
+          <span className="ps-mono" style={{ whiteSpace: "nowrap" }}>
+            {getValue()}
+          </span>
           {row.original.drained && (
             <span className="ps-tag" data-tone="muted">
               {say.drained}
@@ -126,17 +128,16 @@ export function HostsTab() {
 function Brokers({ host }: { host: PlatformHost }) {
   if (host.broker_list.length === 0) return <span className="ps-muted">{say.nothing}</span>;
   return (
-    <span>
-      {host.broker_list.map((broker, index) => (
+    <div style={{ display: "grid", gap: 2, padding: "3px 0" }}>
+      {host.broker_list.map((broker) => (
         <span key={`${broker.cluster_id}-${broker.broker_id}`}>
-          {index > 0 && ", "}
           {broker.tenant}/{broker.cluster}/{broker.broker_id}{" "}
           <span className="ps-muted">
             {broker.observed_state ?? say.stateNotKnown} <RelTime at={broker.observed_at} fallback="" />
           </span>
         </span>
       ))}
-    </span>
+    </div>
   );
 }
 

@@ -1,11 +1,11 @@
 import { Button, Checkbox, Group, NumberInput, Select, Stack, Table, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
+import { Quantity } from "@/components/quantity";
 import { TopicSelect } from "@/components/topic-select";
 import { usePage } from "@/lib/page";
 import { useMostReplicas } from "@/lib/topic-search";
 import { useDraft } from "@/lib/draft";
-import { formatBytes } from "@/lib/format";
 import type { Cluster, PlanInputs } from "@/lib/types";
 import { words } from "@/words/reassignments";
 import { ChosenTopics, DrainField, FactorField, isFactor } from "./move-fields";
@@ -264,7 +264,9 @@ function ExactTopic({ clusterId, topic, known, value, onChange }: ExactTopicProp
             return (
               <Table.Tr key={row.partition}>
                 <Table.Td className="ps-tnum">{row.partition}</Table.Td>
-                <Table.Td className="ps-tnum">{formatBytes(row.size_bytes)}</Table.Td>
+                <Table.Td className="ps-tnum">
+                  <Quantity of="bytes" value={row.size_bytes} />
+                </Table.Td>
                 <Table.Td className="ps-tnum ps-muted">{row.replicas.join(", ")}</Table.Td>
                 <Table.Td>
                   <TextInput

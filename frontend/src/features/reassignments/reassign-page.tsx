@@ -89,7 +89,7 @@ export function ReassignPage() {
           </Card>
           <Card title={say.brokersNow}>
             <PartView query={query} name="loads">
-              {(loads) => <BrokerLoads loads={loads} />}
+              {(loads) => <BrokerLoads clusterId={clusterId} loads={loads} />}
             </PartView>
           </Card>
         </div>

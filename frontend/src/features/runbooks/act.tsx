@@ -1,12 +1,13 @@
 import { Button, TextInput } from "@mantine/core";
 import { IconFileDescription } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { PlanDialog } from "@/components/operation-live";
+import { Reading } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { isKind, kindLabel } from "@/lib/kinds";
 import { blanksLeft, blankValue, latest, useAct } from "@/lib/runbooks";
-import { readingLabel, readingValue } from "@/lib/readings";
+import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookPart, RunbookRunDetail } from "@/lib/types";
 import { words } from "@/words/runbooks";
 
@@ -127,11 +128,13 @@ function labelOf(name: string): string {
 }
 
 /** "1209600000" of `retention_ms` → "= 14d": numbers with a unit are also said in words. */
-function saidAs(name: string, typed: string): string | undefined {
+function saidAs(name: string, typed: string): ReactNode {
   const unit = /_(ms|s)$|bytes/.exec(name)?.[0];
   const value = blankValue(name, typed);
   if (unit === undefined || typeof value !== "number") return undefined;
   const per = name.endsWith("_bytes_per_s");
-  const said = readingValue(per ? "bytes" : name, value);
-  return `= ${per ? say.aSecond(said) : said}`;
+  const said = (
+    <Reading words={readingValue(per ? "bytes" : name, value)} exact={readingExact(per ? "bytes" : name, value)} />
+  );
+  return <>= {per ? say.aSecond(said) : said}</>;
 }

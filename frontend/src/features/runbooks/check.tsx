@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity, Reading } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { formatDuration } from "@/lib/format";
 import { latest, missingFor, useCheck } from "@/lib/runbooks";
-import { readingLabel, readingValue } from "@/lib/readings";
+import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookEntry, RunbookPart, RunbookRunDetail } from "@/lib/types";
 import { words } from "@/words/runbooks";
 import { Outcome } from "./outcome";
@@ -72,11 +72,16 @@ function Found({ entry }: { entry: RunbookEntry }) {
         <div className="ps-muted ps-found-facts">
           {numbers.map(([name, value]) => (
             <span key={name}>
-              {readingLabel(name)} <strong className="ps-tnum">{readingValue(name, value)}</strong>
+              {readingLabel(name)}{" "}
+              <strong className="ps-tnum">
+                <Reading words={readingValue(name, value)} exact={readingExact(name, value)} />
+              </strong>
             </span>
           ))}
           <span>
-            {entry.age_s === null ? say.nobodyHasReadIt : say.oldWhenItWasChecked(formatDuration(entry.age_s))}
+            {entry.age_s === null
+              ? say.nobodyHasReadIt
+              : say.oldWhenItWasChecked(<Quantity of="span" value={entry.age_s} />)}
           </span>
           <span>{say.checked(<RelTime at={entry.created_at} />)}</span>
         </div>

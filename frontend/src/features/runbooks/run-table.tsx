@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { actorName } from "@/components/operation-list";
 import { RelTime } from "@/components/rel-time";
 import type { RunbookRun } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
@@ -49,7 +50,7 @@ export function RunTable({ runs, ofRunbook = false }: { runs: RunbookRun[]; ofRu
     column.accessor("created_by", {
       header: say.by,
       meta: { hideBelow: "sm" },
-      cell: ({ getValue }) => <span className="ps-mono">{getValue()}</span>,
+      cell: ({ getValue }) => actorName(getValue()),
     }),
     column.accessor("note", { header: say.note, meta: { hideBelow: "md" } }),
   ];

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Card, Lines } from "@/components/card";
 import { ListView } from "@/components/list-view";
 import { Notice } from "@/components/notice";
+import { actorName } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
@@ -121,7 +122,12 @@ function RunHead({ id, query, followed }: RunHeadProps) {
   const alertId = followed.context.alert;
   return (
     <Card
-      title={<>{say.runAbout(aboutText(followed, clusters), <RunState state={followed.state} />)}</>}
+      title={
+        <>
+          <span style={{ marginRight: 10 }}>{say.runAbout(aboutText(followed, clusters))}</span>
+          <RunState state={followed.state} />
+        </>
+      }
       aside={
         followed.state === "open" &&
         session?.can_write && (
@@ -134,9 +140,7 @@ function RunHead({ id, query, followed }: RunHeadProps) {
     >
       {query.isError && <Notice tone="warn">{say.shownAsItWasIt}</Notice>}
       <Group gap="md" style={{ fontSize: "0.8125rem" }}>
-        <span>
-          {say.begunBy(<RelTime at={followed.created_at} />, <span className="ps-mono">{followed.created_by}</span>)}
-        </span>
+        <span>{say.begunBy(<RelTime at={followed.created_at} />, actorName(followed.created_by))}</span>
         {typeof alertId === "string" && (
           <Link to="/alerts/$alertId" params={{ alertId }} className="ps-link">
             {say.theAlertAcknowledgeOrSilence}
@@ -145,7 +149,7 @@ function RunHead({ id, query, followed }: RunHeadProps) {
         {followed.ended_at && (
           <span>
             {say.ended(<RelTime at={followed.ended_at} />)}
-            {followed.ended_by && <> {say.by(<span className="ps-mono">{followed.ended_by}</span>)}</>}
+            {followed.ended_by && <> {say.by(actorName(followed.ended_by))}</>}
           </span>
         )}
         {followed.note && <span>“{followed.note}”</span>}

@@ -1,15 +1,17 @@
 import { createColumnHelper } from "@tanstack/react-table";
+import { BrokerLink } from "@/components/broker-link";
 import { Metered } from "@/components/metered";
 import { DataTable, type TableView } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { Quantity } from "@/components/quantity";
 import { Replicas } from "@/components/replicas";
 import { Status } from "@/components/status";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { Partition } from "@/lib/types";
 import { HEAT_MAP_FROM, HeatMap } from "./heat-map";
 
 const column = createColumnHelper<Partition>();
-const columns = (top: number) => [
+const columns = (clusterId: string, top: number) => [
   column.accessor("partition", { header: "Partition", meta: { align: "right" } }),
   column.accessor((row) => row.leader ?? -1, {
     id: "leader",
@@ -18,14 +20,19 @@ const columns = (top: number) => [
       row.original.leader === null || row.original.leader < 0 ? (
         <Status tone="bad" label="none" />
       ) : (
-        <span className="ps-tnum">broker {row.original.leader}</span>
+        <BrokerLink clusterId={clusterId} id={row.original.leader} />
       ),
   }),
   column.display({
     id: "replicas",
     header: "Replicas",
     cell: ({ row }) => (
-      <Replicas replicas={row.original.replicas} isr={row.original.isr} leader={row.original.leader} />
+      <Replicas
+        clusterId={clusterId}
+        replicas={row.original.replicas}
+        isr={row.original.isr}
+        leader={row.original.leader}
+      />
     ),
   }),
   column.accessor((row) => row.isr.length - row.replicas.length, {
@@ -57,7 +64,11 @@ const columns = (top: number) => [
   column.accessor("size_bytes", {
     header: "Size",
     meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>,
+    cell: (cell) => (
+      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>
+        <Quantity of="bytes" value={cell.getValue()} />
+      </Metered>
+    ),
   }),
   column.accessor((row) => row.leader_epoch ?? null, {
     id: "epoch",
@@ -68,19 +79,20 @@ const columns = (top: number) => [
 ];
 
 interface PartitionTableProps {
+  clusterId: string;
   partitions: Partition[];
   view: TableView;
   onView: (view: TableView) => void;
 }
 
-export function PartitionTable({ partitions, view, onView }: PartitionTableProps) {
+export function PartitionTable({ clusterId, partitions, view, onView }: PartitionTableProps) {
   const top = Math.max(0, ...partitions.map((row) => row.size_bytes ?? 0));
   return (
     <>
       {partitions.length > HEAT_MAP_FROM && <HeatMap partitions={partitions} />}
       <DataTable
         rows={partitions}
-        columns={columns(top)}
+        columns={columns(clusterId, top)}
         rowId={(row) => String(row.partition)}
         label="Partitions"
         defaultSort="partition"

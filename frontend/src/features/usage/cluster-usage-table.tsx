@@ -3,10 +3,10 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { Amount } from "@/components/amount";
 import { CostFigure } from "@/components/cost";
 import { DataTable } from "@/components/data-table";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { formatInteger } from "@/lib/format";
 import type { TenantUsageRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
 import { words } from "@/words/usage";
 
 const say = words.clusterUsageTable;
@@ -71,7 +71,9 @@ const columns = [
       <>
         <RelTime at={row.as_of_ms} fallback={say.notKnownYet} />
         {row.seen_share !== null && (
-          <span className={row.seen_share < 0.9 ? "ps-warn" : "ps-muted"}>{say.seen(formatShare(row.seen_share))}</span>
+          <span className={row.seen_share < 0.9 ? "ps-warn" : "ps-muted"}>
+            {say.seen(<Quantity of="share" value={row.seen_share} />)}
+          </span>
         )}
       </>
     ),

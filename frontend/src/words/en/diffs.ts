@@ -1,3 +1,4 @@
+import { rich, type Slot } from "../rich";
 import { count, number } from "./grammar";
 
 export const diffs = {
@@ -76,20 +77,19 @@ export const diffs = {
   },
   groupDiff: {
     offsetThatIsForgotten: "Offset that is forgotten",
-    unread: "Unread",
+    lag: "Lag",
     notKnown: "not known",
     thePartitionIsGone: "the partition is gone",
     whatUndoDoes: "What undo does",
     commitsItAgain: "commits it again",
     state: "State",
     members: "Members",
-    unreadRecords: "Unread records",
     offsetsThatAreForgotten: "Offsets that are forgotten",
   },
   leaseDiff: {
     recordsAreKeptFor: "Records are kept for",
     goesBack: "Goes back",
-    inByItself: (forS: string) => `in ${forS}, by itself`,
+    inByItself: (forS: Slot) => rich`in ${forS}, by itself`,
     to: "To",
     theDefault: ", the default",
     roomOnTheDisks: "Room on the disks",

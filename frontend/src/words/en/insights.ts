@@ -6,17 +6,17 @@ export const insights = {
     notGrowing: "not growing",
     notKnown: "not known",
     days: (days: number) => `${days} days`,
-    aDay: (bytes: string) => `${bytes} a day`,
+    aDay: (bytes: Slot) => rich`${bytes} a day`,
     to80: "To 80 %",
     sayWhatTheDisksHold: "say what the disks hold",
     to: (daysTo80P10: string, daysTo80P90: string) => `${daysTo80P10} to ${daysTo80P90}`,
     growth: "Growth",
-    to2: (growthBytesPerDayP10: string, growthBytesPerDayP90: string) =>
-      `${growthBytesPerDayP10} to ${growthBytesPerDayP90}`,
+    to2: (growthBytesPerDayP10: Slot, growthBytesPerDayP90: Slot) =>
+      rich`${growthBytesPerDayP10} to ${growthBytesPerDayP90}`,
     heldByAllCopies: "Held by all copies",
     used: "Used",
     ofAnUnknownSize: "of an unknown size",
-    ofWord: (capacityBytes: string) => `of ${capacityBytes}`,
+    ofWord: (capacityBytes: Slot) => rich`of ${capacityBytes}`,
     judgedBy: "Judged by",
   },
   impactTable: {
@@ -86,7 +86,7 @@ export const insights = {
     groups: "Groups",
     held: "Held",
     watchedSince: "Watched since",
-    seen: (seenShare: string) => `, ${seenShare} seen`,
+    seen: (seenShare: Slot) => rich`, ${seenShare} seen`,
     unusedTopics: "Unused topics",
   },
   usageTable: {

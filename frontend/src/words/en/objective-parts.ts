@@ -1,3 +1,4 @@
+import { rich, type Slot } from "../rich";
 import { number } from "./grammar";
 
 export const objectiveParts = {
@@ -26,7 +27,7 @@ export const objectiveParts = {
     ofTheTime: "Of the time, %",
     to: (sharemin: number, sharemax: number) => `${sharemin} to ${sharemax}`,
     note: "Note",
-    over14DaysItMay: (target: string, share: string) => `${target}: over 14 days it may be later for ${share}.`,
+    over14DaysItMay: (target: Slot, share: string) => rich`${target}: over 14 days it may be later for ${share}.`,
     h: (minutes: number) => `${minutes} h`,
     min: (minutes: number) => `${minutes} min`,
   },
@@ -43,10 +44,10 @@ export const objectiveParts = {
     defaultWord: "default",
     inTime: "In time",
     budgetLeft: "Budget left",
-    n5Min: "5 min",
-    n30Min: "30 min",
+    burn5Min: "Burn, 5 min",
+    burn30Min: "Burn, 30 min",
     burn1H: "Burn, 1 h",
-    n6H: "6 h",
+    burn6H: "Burn, 6 h",
     ofWindows: (unknown: number, good: number) => `${number(unknown)} of ${number(good)} windows`,
     group: "Group",
     objectives: "Objectives",

@@ -5,8 +5,8 @@ export const objectives = {
     theObjectiveWasDeleted: "The objective was deleted.",
     deleteTheObjective: "Delete the objective",
     deleteWord: "Delete",
-    whatItCoversIsJudged:
-      "What it covers is judged by the next wider objective, or by the default: at most 1m for 99 % of the time.",
+    whatItCoversIsJudged: (target: Slot) =>
+      rich`What it covers is judged by the next wider objective, or by the default: ${target}.`,
   },
   kept: {
     howTheyAreKept: "How they are kept",
@@ -22,8 +22,8 @@ export const objectives = {
   objectivesPage: {
     setByThisTenant: "Set by this tenant",
     lagObjectives: "Lag objectives",
-    howLateConsumerGroupsMay:
-      "How late consumer groups may be, and how fast they use up the time for which they may. Where nothing is set: at most 1m for 99 % of the time.",
+    howLateConsumerGroupsMay: (target: Slot) =>
+      rich`How late consumer groups may be, and how fast they use up the time for which they may. Where nothing is set: ${target}.`,
     setAnObjective: "Set an objective",
   },
   setTable: {
@@ -38,6 +38,6 @@ export const objectives = {
     deleteWord: "Delete",
     setObjectives: "Set objectives",
     nothingIsSet: "Nothing is set",
-    everyGroupIsJudgedBy: "Every group is judged by the default: at most 1m behind for 99 % of the time.",
+    everyGroupIsJudgedBy: (target: Slot) => rich`Every group is judged by the default: ${target}.`,
   },
 } as const;

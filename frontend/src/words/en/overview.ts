@@ -52,6 +52,7 @@ export const overview = {
     showsThePlanNothingIs: "Shows the plan; nothing is done before you confirm it",
     plan: (title: string) => `Plan: ${title}`,
     openOperation: "Open operation",
+    broker: (broker: Slot) => rich`Broker ${broker}`,
     group: (breakable: Slot) => rich`Group ${breakable}`,
     topic: (breakable: Slot) => rich`Topic ${breakable}`,
     cluster: (breakable: Slot) => rich`Cluster ${breakable}`,

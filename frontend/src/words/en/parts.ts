@@ -53,6 +53,10 @@ export const parts = {
     alive: "Alive",
     down: (state: string) => `Down (${state})`,
   },
+  brokerLink: {
+    broker: (id: number | string) => `Broker ${id}`,
+    brokerWithin: (id: number | string) => `broker ${id}`,
+  },
   copy: {
     copy: "Copy",
     copied: "Copied",
@@ -98,6 +102,7 @@ export const parts = {
     openAlert: "Open alert",
     openTopic: "Open topic",
     openGroup: "Open group",
+    openBroker: "Open broker",
   },
   exportButton: {
     theFileHoldsTheFirst: "The file holds the first 100,000 rows, not all: search first.",
@@ -134,6 +139,12 @@ export const parts = {
     tryAgain: "Try again",
     copied: "· copied",
     request: (requestId: Slot, given: Slot) => rich`request ${requestId} ${given}`,
+  },
+  quantity: {
+    anUnknownTime: "an unknown time",
+    forEver: "for ever",
+    retentionMs: (ms: number) => `retention.ms ${ms}`,
+    target: (span: Slot, share: Slot) => rich`at most ${span} behind for ${share} of the time`,
   },
   replicas: {
     inSync: "in sync",

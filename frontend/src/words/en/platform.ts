@@ -18,11 +18,11 @@ export const platform = {
   backfillsTab: {
     hours: "Hours",
     days: "Days",
-    took: (wallS: string) => `took ${wallS}`,
+    took: (wallS: Slot) => rich`took ${wallS}`,
     progressOf: (id: string) => `Progress of ${id}`,
     waitsForItsTurn: "waits for its turn",
     begins: "begins",
-    aboutToGo: (etaS: string) => `, about ${etaS} to go`,
+    aboutToGo: (etaS: Slot) => rich`, about ${etaS} to go`,
     computes: "Computes",
     to: (moment: Slot, moment2: Slot) => rich`${moment} to ${moment2}`,
     state: "State",

@@ -8,7 +8,7 @@ export const runbooks = {
     planned: (time: Slot, text: Slot) => rich`planned ${time}: ${text}`,
     showThePlan: "Show the plan",
     bytesASecond: "bytes a second",
-    aSecond: (amount: string) => `${amount} a second`,
+    aSecond: (amount: Slot) => rich`${amount} a second`,
   },
   check: {
     check: (name: Slot) => rich`check ${name}`,
@@ -17,7 +17,7 @@ export const runbooks = {
     again: "Again",
     run: "Run",
     nobodyHasReadIt: "nobody has read it",
-    oldWhenItWasChecked: (ageS: string) => `${ageS} old when it was checked`,
+    oldWhenItWasChecked: (ageS: Slot) => rich`${ageS} old when it was checked`,
     checked: (time: Slot) => rich`checked ${time}`,
   },
   decisions: {
@@ -84,7 +84,7 @@ export const runbooks = {
       rich`about ${estMinutes} min · owner ${owner} · verified ${verified}`,
     followingARunbookNeedsA: "Following a runbook needs a role that changes things; its text is for everybody.",
     theRunFollowsAnotherRunbook: (id: string) => `The run ${id} follows another runbook.`,
-    runAbout: (followed: Slot, runState: Slot) => rich`Run about ${followed} ${runState}`,
+    runAbout: (followed: string) => `Run about ${followed}`,
     endTheRun: "End the run",
     begunBy: (time: Slot, createdBy: Slot) => rich`begun ${time} by ${createdBy}`,
     theAlertAcknowledgeOrSilence: "The alert: acknowledge or silence it",

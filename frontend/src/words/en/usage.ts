@@ -1,3 +1,4 @@
+import { rich, type Slot } from "../rich";
 import { count, number } from "./grammar";
 
 export const usage = {
@@ -17,7 +18,7 @@ export const usage = {
     parts: (getValue: number) => `${number(getValue)} parts`,
     asOf: "As of",
     notKnownYet: "not known yet",
-    seen: (seenShare: string) => `, ${seenShare} seen`,
+    seen: (seenShare: Slot) => rich`, ${seenShare} seen`,
     usageByCluster: "Usage by cluster",
   },
   usagePage: {

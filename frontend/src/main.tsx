@@ -8,6 +8,7 @@ import { Providers, queryClient } from "./app/providers";
 import { createAppRouter } from "./app/router";
 import { setSignedOutHandler } from "./lib/api-client";
 import { setSignedOut } from "./lib/signed-out";
+import { speak } from "./words/languages";
 
 const router = createAppRouter(queryClient);
 
@@ -16,10 +17,13 @@ setSignedOutHandler(() => setSignedOut(true));
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");
 
-createRoot(root).render(
-  <StrictMode>
-    <Providers>
-      <RouterProvider router={router} />
-    </Providers>
-  </StrictMode>,
+// In the language of whoever looks from the first word on; with English nothing is waited for.
+void speak().then(() =>
+  createRoot(root).render(
+    <StrictMode>
+      <Providers>
+        <RouterProvider router={router} />
+      </Providers>
+    </StrictMode>,
+  ),
 );

@@ -33,14 +33,14 @@ def test_a_run_feeds_lag_and_retention(console: Console, rest: Rest, asked: dict
     expect(page.get_by_text("as of").first).to_be_visible()
 
     shows_what_rest_says(console, rest)
-    expect(page.get_by_role("img", name="Unread records by group over time")).to_be_visible()
+    expect(page.get_by_role("img", name="Lag by group over time")).to_be_visible()
     kept = rest.get(f"/api/v1/clusters/{console.cluster_id}/analytics/retention?topic=demo.orders")
     assert kept["data"][0]["bytes"] > 0
     expect(console.row("Retention by topic", "demo.orders")).to_contain_text("iB")
 
     console.open(f"groups/{SLOW}")
     expect(
-        page.get_by_role("img", name=f"Unread records of group {SLOW} over time")
+        page.get_by_role("img", name=f"Lag of group {SLOW} over time")
     ).to_be_visible()
     expect(console.row("Expiry of unread records", "demo.orders")).to_be_visible()
     console.open("topics/demo.orders")

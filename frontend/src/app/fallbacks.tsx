@@ -1,12 +1,15 @@
 import { Container } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { IconMapOff } from "@tabler/icons-react";
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
 import { Empty } from "@/components/empty";
 import { ProblemPanel } from "@/components/problem-panel";
+import { toProblem } from "@/lib/problem";
 import { words } from "@/words";
 
 export function NotFound() {
+  useDocumentTitle(`${words.common.pageNotFound} · Penstock`);
   return (
     <Empty
       icon={<IconMapOff size={20} />}
@@ -24,6 +27,7 @@ export function NotFound() {
 }
 
 export function RouteError({ error, reset }: ErrorComponentProps) {
+  useDocumentTitle(`${toProblem(error).title} · Penstock`);
   return (
     <Container size="sm" py="xl">
       <ProblemPanel error={error} onRetry={reset} />

@@ -1,6 +1,9 @@
 import { byHarm, useOpenAlerts } from "@/lib/alerts";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
+import { words } from "@/words/parts";
 import { Hint } from "./hint";
+
+const say = words.alertBadge;
 
 /** How many alerts fire, beside the link to them. Acknowledged ones have somebody already and are not counted. */
 export function AlertBadge() {
@@ -8,8 +11,8 @@ export function AlertBadge() {
   if (!data) {
     if (!isError) return null;
     return (
-      <Hint label="Which alerts fire could not be read.">
-        <span className="ps-count" data-tone="muted" role="img" aria-label="alerts not known">
+      <Hint label={say.whichAlertsFireCouldNot}>
+        <span className="ps-count" data-tone="muted" role="img" aria-label={say.alertsNotKnown}>
           ?
         </span>
       </Hint>
@@ -19,7 +22,8 @@ export function AlertBadge() {
   const worst = firing[0];
   if (!worst) return null;
   const more = data.page.has_more;
-  const text = `${more ? "at least " : ""}${plural(firing.length, "alert fires", "alerts fire")}, the worst is ${worst.severity}${isError ? "; not read lately" : ""}`;
+  const fires = (more ? say.atLeastFire : say.fire)(firing.length, worst.severity);
+  const text = isError ? say.notReadLately(fires) : fires;
   return (
     <Hint label={text}>
       <span className="ps-count" data-tone={isError ? "muted" : worst.severity} role="img" aria-label={text}>

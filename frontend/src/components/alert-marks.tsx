@@ -1,12 +1,15 @@
 /** How alerts, and what belongs to them, are marked in every place. */
 import type { Alert, AlertSeverity } from "@/lib/types";
+import { words } from "@/words/parts";
 import { Hint } from "./hint";
 import { Status, type Tone } from "./status";
 
+const say = words.alertMarks;
+
 const SEVERITIES: Record<AlertSeverity, [tone: Tone, label: string, hint: string]> = {
-  critical: ["bad", "Critical", "Data or service is being lost, or will be soon."],
-  warning: ["warn", "Warning", "It will do harm when nobody does anything."],
-  info: ["run", "Info", "Nothing has to be done now."],
+  critical: ["bad", say.critical, say.dataOrServiceIsBeing],
+  warning: ["warn", say.warning, say.itWillDoHarmWhen],
+  info: ["run", say.info, say.nothingHasToBeDone],
 };
 
 export function SeverityMark({ severity }: { severity: AlertSeverity }) {
@@ -15,9 +18,9 @@ export function SeverityMark({ severity }: { severity: AlertSeverity }) {
 }
 
 const STATES: Record<Alert["state"], [tone: Tone, label: string]> = {
-  firing: ["bad", "Firing"],
-  acknowledged: ["run", "Acknowledged"],
-  resolved: ["ok", "Resolved"],
+  firing: ["bad", say.firing],
+  acknowledged: ["run", say.acknowledged],
+  resolved: ["ok", say.resolved],
 };
 
 export const stateWord = (state: string): string =>
@@ -32,15 +35,9 @@ export function AlertState({ alert }: { alert: Marked }) {
   return (
     <span>
       <Status tone={tone} label={label} />
-      {open && alert.unknown && (
-        <Tag hint="It could not be asked now. It stays as it was last known, and does not resolve by itself.">
-          not known now
-        </Tag>
-      )}
-      {open && !alert.unknown && alert.clearing && (
-        <Tag hint="It holds no more, but not yet for long enough to be resolved.">clearing</Tag>
-      )}
-      {open && alert.silenced_by && <Tag hint="No notifications are sent while the silence lasts.">silenced</Tag>}
+      {open && alert.unknown && <Tag hint={say.itCouldNotBeAsked}>{say.notKnownNow}</Tag>}
+      {open && !alert.unknown && alert.clearing && <Tag hint={say.itHoldsNoMoreBut}>{say.clearing}</Tag>}
+      {open && alert.silenced_by && <Tag hint={say.noNotificationsAreSentWhile}>{say.silenced}</Tag>}
     </span>
   );
 }

@@ -1,12 +1,14 @@
 import { Link } from "@tanstack/react-router";
 import { byHarm, concerns, useOpenAlerts } from "@/lib/alerts";
-import { plural } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
 import type { Alert } from "@/lib/types";
+import { words } from "@/words/parts";
 import { AlertState, SeverityMark } from "./alert-marks";
 import { Card } from "./card";
 import { Notice } from "./notice";
 import { RelTime } from "./rel-time";
+
+const say = words.alertsHere;
 
 /** How many are listed on the page of what they are about; the list of alerts has the rest. */
 const SHOWN = 5;
@@ -23,34 +25,30 @@ export function AlertsHere({ clusterId, about }: AlertsHereProps) {
   const { data } = query;
   if (!data) {
     if (!query.isError || isRefusal(query)) return null;
-    return <Notice tone="warn">Whether alerts fire here could not be read; it is tried again.</Notice>;
+    return <Notice tone="warn">{say.whetherAlertsFireHereCould}</Notice>;
   }
   const rows = data.data.filter((alert) => !about || concerns(alert, about.area, about.name)).sort(byHarm);
   if (rows.length === 0) {
     if (!data.page.has_more) return null;
-    return (
-      <Notice tone="info">
-        The newest {data.data.length} alerts of the cluster say nothing of it; older ones were not looked at.
-      </Notice>
-    );
+    return <Notice tone="info">{say.theNewestAlertsOfThe(data.data.length)}</Notice>;
   }
   return (
     <Card
-      title={`${plural(rows.length, "open alert")}${data.page.has_more ? " or more" : ""}`}
+      title={(data.page.has_more ? say.openAlertsOrMore : say.openAlerts)(rows.length)}
       aside={
         <Link to="/alerts" search={{ cluster: clusterId }} className="ps-link" style={{ fontSize: "0.8125rem" }}>
-          All alerts of the cluster
+          {say.allAlertsOfTheCluster}
         </Link>
       }
     >
-      <ul className="ps-alerts" aria-label="Open alerts">
+      <ul className="ps-alerts" aria-label={say.openAlerts2}>
         {rows.slice(0, SHOWN).map((alert) => (
           <li key={alert.id}>
             <AlertLine alert={alert} />
           </li>
         ))}
       </ul>
-      {rows.length > SHOWN && <div className="ps-legend">and {plural(rows.length - SHOWN, "more", "more")}</div>}
+      {rows.length > SHOWN && <div className="ps-legend">{say.andMore(rows.length - SHOWN)}</div>}
     </Card>
   );
 }
@@ -70,15 +68,12 @@ function AlertLine({ alert }: { alert: Alert }) {
             search={{ alert: alert.id }}
             className="ps-muted"
           >
-            Runbook
+            {say.runbook}
           </Link>
         )}
       </span>
       <span className="ps-alerts-end">
-        <AlertState alert={alert} />{" "}
-        <span className="ps-muted">
-          since <RelTime at={alert.started_at} />
-        </span>
+        <AlertState alert={alert} /> <span className="ps-muted">{say.since(<RelTime at={alert.started_at} />)}</span>
       </span>
     </>
   );

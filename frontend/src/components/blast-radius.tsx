@@ -1,5 +1,8 @@
-import { formatBytes, formatInteger, plural } from "@/lib/format";
+import { formatBytes, formatInteger } from "@/lib/format";
 import type { Extent } from "@/lib/types";
+import { words } from "@/words/plans";
+
+const say = words.blastRadius;
 
 /** Names written out before the rest is only counted. */
 const NAMES_SHOWN = 8;
@@ -10,31 +13,30 @@ const figure = (extent: Extent, value: number) => (extent.name === "bytes" ? for
 export function extentText(extent: Extent): string {
   if (extent.value !== null) return figure(extent, extent.value);
   const reasons = extent.unknown.map((gap) => gap.reason).join("; ");
-  if (extent.at_least === 0) return `unknown: ${reasons}`;
-  return `at least ${figure(extent, extent.at_least)}; the rest is unknown: ${reasons}`;
+  if (extent.at_least === 0) return say.unknown(reasons);
+  return say.atLeastTheRestIs(figure(extent, extent.at_least), reasons);
 }
 
 /** What a rounded figure is exactly. */
 const exactly = (extent: Extent): string | undefined =>
-  extent.name === "bytes" && extent.at_least > 0 ? `${formatInteger(extent.at_least)} bytes` : undefined;
+  extent.name === "bytes" && extent.at_least > 0 ? say.bytes(extent.at_least) : undefined;
 
 /** Up to where the confirmation holds, in words. */
 export function toleranceText(extent: Extent): string {
-  if (extent.limit === null) return "may change";
-  if (extent.names !== null) return "no other may come";
-  return extent.limit === 0 ? "must stay so" : `up to ${figure(extent, extent.limit)}`;
+  if (extent.limit === null) return say.mayChange;
+  if (extent.names !== null) return say.noOtherMayCome;
+  return extent.limit === 0 ? say.mustStaySo : say.upTo(figure(extent, extent.limit));
 }
 
 /** `hidden` is of those that the reader has no grant for. */
 function Names({ names, hidden }: { names: string[]; hidden: number }) {
   if (names.length + hidden === 0) return null;
   const more = names.length - NAMES_SHOWN;
-  const notSeen = `${formatInteger(hidden)} that you may not see`;
   return (
     <div className="ps-muted" style={{ overflowWrap: "anywhere" }}>
       {names.slice(0, NAMES_SHOWN).join(", ")}
-      {more > 0 && ` and ${plural(more, "more", "more")}`}
-      {hidden > 0 && (names.length > 0 ? ` and ${notSeen}` : notSeen)}
+      {more > 0 && say.andMore(more)}
+      {hidden > 0 && (names.length > 0 ? say.andNotSeen(hidden) : say.notSeen(hidden))}
     </div>
   );
 }
@@ -45,13 +47,13 @@ export function BlastRadius({ extents }: { extents: Extent[] | undefined }) {
   return (
     <div className="ps-card">
       <div className="ps-table-wrap" style={{ maxHeight: 340, overflowY: "auto" }}>
-        <table className="ps-table" aria-label="What this reaches">
+        <table className="ps-table" aria-label={say.whatThisReaches}>
           <thead>
             <tr>
-              <th scope="col">What this reaches</th>
-              <th scope="col">Now</th>
+              <th scope="col">{say.whatThisReaches}</th>
+              <th scope="col">{say.now}</th>
               <th scope="col" className="ps-hide-sm">
-                When it is confirmed
+                {say.whenItIsConfirmed}
               </th>
             </tr>
           </thead>

@@ -71,8 +71,9 @@ export function PartView<P extends Record<K, Part>, K extends keyof P>({
       {part.status === "stale" && (
         <div className="ps-card-body" style={{ paddingBottom: 12 }}>
           <Notice tone="warn">
-            Shown as it was <RelTime at={part.as_of} />
-            {part.reason ? `: ${part.reason}` : "."}
+            {part.reason
+              ? words.common.part.asItWasBecause(<RelTime at={part.as_of} />, part.reason)
+              : words.common.part.asItWas(<RelTime at={part.as_of} />)}
           </Notice>
         </div>
       )}

@@ -1,5 +1,8 @@
 import { Textarea, type TextareaProps } from "@mantine/core";
 import { keysIn } from "@/lib/properties";
+import { words } from "@/words/plans";
+
+const say = words.configField;
 
 interface ConfigFieldProps extends Omit<TextareaProps, "value"> {
   /** What may be set: key and allowed values, in words. */
@@ -13,7 +16,7 @@ export function ConfigField({ allowed, value = "", ...input }: ConfigFieldProps)
   return (
     <div>
       <Textarea
-        description="Optional, one key=value per line, in Kafka's names."
+        description={say.optionalOneKeyValuePer}
         autosize
         maxRows={12}
         styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.8rem" } }}
@@ -21,11 +24,10 @@ export function ConfigField({ allowed, value = "", ...input }: ConfigFieldProps)
         {...input}
       />
       {keys.length > 0 && (
-        <ul className="ps-muted" aria-label="Allowed values" style={{ fontSize: "0.75rem", margin: "6px 0 0" }}>
+        <ul className="ps-muted" aria-label={say.allowedValues} style={{ fontSize: "0.75rem", margin: "6px 0 0" }}>
           {keys.map((key) => (
             <li key={key}>
-              <code>{key}</code>:{" "}
-              {Object.hasOwn(allowed, key) ? allowed[key] : "not a setting that you may change here"}
+              <code>{key}</code>: {Object.hasOwn(allowed, key) ? allowed[key] : say.notASettingThatYou}
             </li>
           ))}
         </ul>

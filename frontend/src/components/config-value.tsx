@@ -1,4 +1,7 @@
 import { exactValue, valueWords } from "@/lib/config-values";
+import { words } from "@/words/plans";
+
+const say = words.configValue;
 
 interface ConfigValueProps {
   name: string;
@@ -11,7 +14,7 @@ interface ConfigValueProps {
 /** A setting's value with its unit, what it means, and whether it is the default: "604800000 ms (7 days, default)". */
 export function ConfigValue({ name, value, isDefault = false }: ConfigValueProps) {
   if (value === null || value === undefined)
-    return <span className="ps-muted">{isDefault ? "the default, which the brokers do not report" : "not known"}</span>;
+    return <span className="ps-muted">{isDefault ? say.theDefaultWhichTheBrokers : say.notKnown}</span>;
   // Kafka's largest number stands for "no limit": its nineteen digits mean nothing to a reader.
   const words = valueWords(name, value);
   const isUnbounded = words === "no limit" && Number(value) > 0;
@@ -19,13 +22,18 @@ export function ConfigValue({ name, value, isDefault = false }: ConfigValueProps
   return (
     <>
       {value === "" ? (
-        <span className="ps-muted">empty</span>
+        <span className="ps-muted">{say.empty}</span>
       ) : (
         <span title={isUnbounded ? exactValue(name, value) : undefined}>
           {isUnbounded ? words : exactValue(name, value)}
         </span>
       )}
-      {notes.length > 0 && <span className="ps-muted"> ({notes.join(", ")})</span>}
+      {notes.length > 0 && (
+        <span className="ps-muted" title={exactValue(name, value)}>
+          {" "}
+          ({notes.join(", ")})
+        </span>
+      )}
     </>
   );
 }

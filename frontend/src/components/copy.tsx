@@ -1,12 +1,15 @@
 import { ActionIcon, CopyButton } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { words } from "@/words/parts";
 import { Hint } from "./hint";
 
-export function Copy({ value, label = "Copy" }: { value: string; label?: string }) {
+const say = words.copy;
+
+export function Copy({ value, label = say.copy }: { value: string; label?: string }) {
   return (
     <CopyButton value={value} timeout={1500}>
       {({ copied, copy }) => (
-        <Hint label={copied ? "Copied" : label}>
+        <Hint label={copied ? say.copied : label}>
           <ActionIcon onClick={copy} size="sm" aria-label={label} color={copied ? "green" : "gray"}>
             {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
           </ActionIcon>
@@ -25,7 +28,7 @@ export function CodeBlock({ text, label }: { text: string; label: string }) {
         {text}
       </pre>
       <div style={{ position: "absolute", top: 6, right: 6 }}>
-        <Copy value={text} label={`Copy ${label.toLowerCase()}`} />
+        <Copy value={text} label={say.copy2(label.toLowerCase())} />
       </div>
     </div>
   );

@@ -2,7 +2,7 @@ import { Group } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import type { RowData } from "@tanstack/react-table";
 import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
-import { formatInteger } from "@/lib/format";
+import { words } from "@/words/parts";
 import {
   canSort,
   type Column,
@@ -14,6 +14,8 @@ import {
   sorted,
   startsDown,
 } from "./table-model";
+
+const say = words.dataTable;
 
 // Most tables have one page.
 const Pager = lazy(() => import("./pager"));
@@ -147,8 +149,7 @@ export function DataTable<T>({
       {pages > 1 && (
         <Group justify="space-between" px={14} py={8} style={{ borderTop: "1px solid var(--ps-line)" }}>
           <span className="ps-muted ps-tnum" style={{ fontSize: "0.75rem" }}>
-            {formatInteger(pageIndex * pageSize + 1)}–{formatInteger(Math.min(matched, (pageIndex + 1) * pageSize))} of{" "}
-            {formatInteger(matched)}
+            {say.ofWord(pageIndex * pageSize + 1, Math.min(matched, (pageIndex + 1) * pageSize), matched)}
           </span>
           <Suspense>
             <Pager

@@ -10,36 +10,32 @@ import { formatInteger } from "@/lib/format";
 import { toProblem } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { Delivery } from "@/lib/types";
+import { words } from "@/words/parts";
 import { stateWord } from "./alert-marks";
 import { DataTable, type TableView } from "./data-table";
 import { RelTime } from "./rel-time";
 import { Status, type Tone } from "./status";
 
+const say = words.deliveryTable;
+
 const STATES: Record<Delivery["state"], [tone: Tone, label: string, hint: string]> = {
-  pending: ["run", "Waiting", "It was not tried yet."],
-  retrying: ["warn", "Retrying", "The last attempt failed; it is tried again by itself."],
-  sent: ["ok", "Sent", "The destination has taken it."],
-  dead: ["bad", "Dead letter", "It is not tried again unless somebody sends it again."],
+  pending: ["run", say.waiting, say.itWasNotTriedYet],
+  retrying: ["warn", say.retrying, say.theLastAttemptFailedIt],
+  sent: ["ok", say.sent, say.theDestinationHasTakenIt],
+  dead: ["bad", say.deadLetter, say.itIsNotTriedAgain],
 };
 
 const column = createColumnHelper<Delivery>();
 
 function Outcome({ row }: { row: Delivery }) {
-  if (row.state === "sent")
-    return (
-      <span className="ps-muted">
-        taken <RelTime at={row.ended_at} />
-      </span>
-    );
-  if (row.error_code === "") return <span className="ps-muted">not tried yet</span>;
+  if (row.state === "sent") return <span className="ps-muted">{say.taken(<RelTime at={row.ended_at} />)}</span>;
+  if (row.error_code === "") return <span className="ps-muted">{say.notTriedYet}</span>;
   return (
     <span style={{ overflowWrap: "anywhere" }}>
       {row.error_text || row.error_code}
-      {row.status !== null && <span className="ps-muted"> (HTTP {row.status})</span>}
+      {row.status !== null && <span className="ps-muted"> {say.http(row.status)}</span>}
       {row.next_try_at && row.state !== "dead" && (
-        <span className="ps-muted">
-          , next try <RelTime at={row.next_try_at} />
-        </span>
+        <span className="ps-muted">{say.nextTry(<RelTime at={row.next_try_at} />)}</span>
       )}
     </span>
   );
@@ -48,14 +44,14 @@ function Outcome({ row }: { row: Delivery }) {
 function Resend({ delivery }: { delivery: Delivery }) {
   const send = useChange(
     () => api.post("/api/v1/deliveries/{delivery_id}/resend", { blanks: { delivery_id: delivery.id } }),
-    () => "It is sent again.",
+    () => say.itIsSentAgain,
   );
   return (
     <Button
       variant="default"
       size="compact-xs"
       leftSection={<IconRefresh size={13} />}
-      aria-label={`Send ${delivery.id} again`}
+      aria-label={say.sendAgain(delivery.id)}
       loading={send.isPending}
       onClick={() =>
         send.mutate(undefined, {
@@ -66,26 +62,26 @@ function Resend({ delivery }: { delivery: Delivery }) {
         })
       }
     >
-      Send again
+      {say.sendAgain2}
     </Button>
   );
 }
 
 const columns = (ofAlert: boolean, canWrite: boolean) => [
   column.accessor("state", {
-    header: "State",
+    header: say.state,
     cell: ({ getValue }) => {
       const [tone, label, hint] = STATES[getValue()];
       return <Status tone={tone} label={label} hint={hint} />;
     },
   }),
   column.accessor("created_at", {
-    header: "Made",
+    header: say.made,
     meta: { hideBelow: "sm" },
     cell: ({ getValue }) => <RelTime at={getValue()} />,
   }),
   column.accessor("destination_name", {
-    header: "To",
+    header: say.to,
     cell: ({ row, getValue }) => (
       <>
         {getValue()}
@@ -101,7 +97,7 @@ const columns = (ofAlert: boolean, canWrite: boolean) => [
     ),
   }),
   column.accessor("summary", {
-    header: "Notification",
+    header: say.notification,
     meta: { hideBelow: "sm" },
     cell: ({ row: { original: row } }) => {
       const said = stateWord(row.event_state).toLowerCase();
@@ -117,19 +113,19 @@ const columns = (ofAlert: boolean, canWrite: boolean) => [
     },
   }),
   column.accessor("attempts", {
-    header: "Attempts",
+    header: say.attempts,
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ getValue }) => formatInteger(getValue()),
   }),
   column.display({
     id: "outcome",
-    header: "Result",
+    header: say.result,
     meta: { hideBelow: "sm" },
     cell: ({ row }) => <Outcome row={row.original} />,
   }),
   column.display({
     id: "actions",
-    header: () => <span className="ps-sr">Actions</span>,
+    header: () => <span className="ps-sr">{say.actions}</span>,
     meta: { align: "right" },
     cell: ({ row }) => canWrite && row.original.state === "dead" && <Resend delivery={row.original} />,
   }),
@@ -152,7 +148,7 @@ export function DeliveryTable({ deliveries, ofAlert = false, view, onView, empty
       rows={deliveries}
       columns={columns(ofAlert, session?.can_write_tenant === true)}
       rowId={(row) => row.id}
-      label="Deliveries"
+      label={say.deliveries}
       defaultSort="-created_at"
       view={view}
       onView={onView}

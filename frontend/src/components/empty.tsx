@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 interface EmptyProps {
   icon?: ReactNode;
-  title: string;
+  title: ReactNode;
   children?: ReactNode;
   action?: ReactNode;
   /** The title is the page's own heading. */
@@ -24,7 +24,7 @@ export function Empty({ icon, title, children, action, heading = false }: EmptyP
           {title}
         </Text>
         {children && (
-          <Text size="sm" c="dimmed">
+          <Text size="sm" c="dimmed" style={{ textWrap: "balance" }}>
             {children}
           </Text>
         )}

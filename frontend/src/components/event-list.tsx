@@ -3,9 +3,13 @@ import type { ReactNode } from "react";
 import { formatExact, toDate } from "@/lib/format";
 import { kindWord, subjectOf } from "@/lib/timeline";
 import type { TimelineEvent } from "@/lib/types";
+import { words } from "@/words/parts";
+import { BrokerLink } from "./broker-link";
 import { actorName } from "./operation-list";
 import { RelTime } from "./rel-time";
 import { Status, type Tone } from "./status";
+
+const say = words.eventList;
 
 const TONES: Record<TimelineEvent["tone"], Tone> = { good: "ok", bad: "bad", warn: "warn", neutral: "muted" };
 
@@ -19,7 +23,7 @@ interface EventListProps {
 }
 
 /** Events, newest first: what happened, in one sentence, when, and where it leads. */
-export function EventList({ events, label = "Events", numbered = false, action }: EventListProps) {
+export function EventList({ events, label = say.events, numbered = false, action }: EventListProps) {
   const List = numbered ? "ol" : "ul";
   return (
     <List className="ps-events" aria-label={label}>
@@ -29,7 +33,7 @@ export function EventList({ events, label = "Events", numbered = false, action }
           <span style={{ minWidth: 0, overflowWrap: "anywhere" }}>
             {numbered && <strong className="ps-tnum">{index + 1}. </strong>}
             {event.text} <Where event={event} />
-            {event.by && <span className="ps-muted"> by {actorName(event.by)}</span>}
+            {event.by && <span className="ps-muted"> {say.by(actorName(event.by))}</span>}
           </span>
           <span className="ps-alerts-end">
             <When event={event} />
@@ -47,14 +51,14 @@ function Where({ event }: { event: TimelineEvent }) {
   if (operationId !== null) {
     return (
       <Link to="/operations/$operationId" params={{ operationId }} className="ps-link">
-        Open operation
+        {say.openOperation}
       </Link>
     );
   }
   if (alertId !== null) {
     return (
       <Link to="/alerts/$alertId" params={{ alertId }} className="ps-link">
-        Open alert
+        {say.openAlert}
       </Link>
     );
   }
@@ -63,14 +67,21 @@ function Where({ event }: { event: TimelineEvent }) {
   if (about.area === "topic") {
     return (
       <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: about.name }} className="ps-link">
-        Open topic
+        {say.openTopic}
       </Link>
+    );
+  }
+  if (about.area === "broker") {
+    return (
+      <BrokerLink clusterId={clusterId} id={about.name} className="ps-link">
+        {say.openBroker}
+      </BrokerLink>
     );
   }
   if (about.area !== "group") return null;
   return (
     <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: about.name }} className="ps-link">
-      Open group
+      {say.openGroup}
     </Link>
   );
 }

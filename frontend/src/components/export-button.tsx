@@ -2,6 +2,9 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconDownload } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
+import { words } from "@/words/parts";
+
+const say = words.exportButton;
 
 interface ExportButtonProps {
   /** Keeps the file; whether it has all rows. */
@@ -16,10 +19,10 @@ export function ExportButton({ onExport }: ExportButtonProps) {
       if (!isWhole)
         notifications.show({
           color: "yellow",
-          message: "The file holds the first 100,000 rows, not all: search first.",
+          message: say.theFileHoldsTheFirst,
         });
     },
-    onError: (error) => notifications.show({ color: "red", title: "There is no file", message: error.message }),
+    onError: (error) => notifications.show({ color: "red", title: say.thereIsNoFile, message: error.message }),
   });
   return (
     <Button
@@ -29,7 +32,7 @@ export function ExportButton({ onExport }: ExportButtonProps) {
       loading={send.isPending}
       onClick={() => send.mutate()}
     >
-      CSV
+      {say.csv}
     </Button>
   );
 }

@@ -1,8 +1,11 @@
 import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { isOutdated } from "@/lib/problem";
+import { words } from "@/words/parts";
 import { Dialog } from "./dialog";
 import { ProblemPanel } from "./problem-panel";
+
+const say = words.formModal;
 
 interface FormModalProps {
   title: string;
@@ -43,14 +46,10 @@ export function FormModal({
         <Stack gap="md">
           {children}
           {error !== null && error !== undefined && <ProblemPanel error={error} />}
-          {isOutdated(error) && (
-            <p style={{ margin: 0 }}>
-              Close this form: the list behind it shows what it is now. Open it again if you still want the change.
-            </p>
-          )}
+          {isOutdated(error) && <p style={{ margin: 0 }}>{say.closeThisFormTheList}</p>}
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {say.cancel}
             </Button>
             <Button type="submit" loading={pending} disabled={!ready} color={danger ? "red" : undefined}>
               {submit}

@@ -5,7 +5,7 @@ const GAP_PX = 6;
 const DELAY_MS = 250;
 const MARGIN_PX = 8;
 
-interface Around {
+export interface Around {
   left: number;
   top: number;
   bottom: number;
@@ -80,12 +80,12 @@ export function Hint({ label, children }: HintProps) {
   );
 }
 
-function placeOf(element: HTMLElement): Around {
+export function placeOf(element: HTMLElement): Around {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   return { left, top, bottom, middle: (left + right) / 2 };
 }
 
-function Bubble({ id, label, around }: { id: string; label: string; around: Around }) {
+export function Bubble({ id, label, around }: { id: string; label: string; around: Around }) {
   const [shift, setShift] = useState({ x: 0, isBelow: false, measured: false });
   const measure = (bubble: HTMLDivElement | null) => {
     if (!bubble || shift.measured) return;

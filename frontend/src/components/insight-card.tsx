@@ -4,12 +4,15 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type Asked, fileAddress, type Told } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
+import { words } from "@/words/charts";
 import { Card, Lines } from "./card";
 import { Empty } from "./empty";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
+
+const say = words.insightCard;
 
 export interface FileSource {
   address: string;
@@ -39,7 +42,7 @@ export function InsightCard<Row>({
   aside,
   empty,
   file,
-  partial = "Not all rows are shown: there are too many. Ask for a part by REST.",
+  partial = say.notAllRowsAreShown,
   children,
 }: InsightCardProps<Row>) {
   const told = query.data;
@@ -52,7 +55,7 @@ export function InsightCard<Row>({
       </div>
     );
   } else if (told.data.length === 0) {
-    body = <Empty title={told.as_of === null ? "Not known yet" : "Nothing in this range"}>{empty}</Empty>;
+    body = <Empty title={told.as_of === null ? say.notKnownYet : say.nothingInThisRange}>{empty}</Empty>;
   } else body = children(told.data, told);
   return (
     <Card
@@ -66,7 +69,7 @@ export function InsightCard<Row>({
     >
       {told && query.isError && (
         <div className="ps-card-body">
-          <Notice tone="warn">Shown as it was: it could not be read again.</Notice>
+          <Notice tone="warn">{say.shownAsItWasIt}</Notice>
         </div>
       )}
       {told && !told.complete && (
@@ -84,16 +87,14 @@ export function InsightCard<Row>({
 function Provenance<Row>({ told }: { told: Told<Row> }) {
   const seen = told.seen_share;
   return (
-    <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-      <span>
-        as of <RelTime at={told.as_of} />
-      </span>
+    <div className="ps-legend ps-facts">
+      <span>{say.asOf(<RelTime at={told.as_of} />)}</span>
       {seen !== undefined && (
         <span className={seen !== null && seen < 0.9 ? "ps-warn" : undefined}>
-          · {seen === null ? "how much was seen is not known" : `${formatShare(seen)} of the range was seen`}
+          {seen === null ? say.howMuchWasSeenIs : say.ofTheRangeWasSeen(<Quantity of="share" value={seen} />)}
         </span>
       )}
-      <span>· formula {told.formula_version}</span>
+      <span>{say.formula(told.formula_version)}</span>
     </div>
   );
 }
@@ -103,15 +104,15 @@ function Files({ address, blanks, asked }: FileSource) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="default" size="xs" leftSection={<IconDownload size={14} />}>
-          Export
+          {say.exportWord}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item component="a" href={fileAddress(address, blanks, "csv", asked)} download>
-          CSV
+          {say.csv}
         </Menu.Item>
         <Menu.Item component="a" href={fileAddress(address, blanks, "parquet", asked)} download>
-          Parquet
+          {say.parquet}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -4,12 +4,15 @@ import { useMemo } from "react";
 import { useLag } from "@/lib/analytics";
 import { seriesByTopic } from "@/lib/lag";
 import { RANGES, type Range } from "@/lib/search";
+import { words } from "@/words/charts";
 import { AsOf } from "./as-of";
 import { Card, Lines } from "./card";
 import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
 import { TimeLag } from "./time-lag";
+
+const say = words.lagHistory;
 
 interface LagHistoryProps {
   clusterId: string;
@@ -33,7 +36,7 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
       </span>
       <SegmentedControl
         size="xs"
-        aria-label="Time range"
+        aria-label={say.timeRange}
         data={Object.keys(RANGES)}
         value={range}
         onChange={(value) => onRange(value as Range)}
@@ -50,24 +53,19 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
     );
   } else if (records.length === 0) {
     body = (
-      <Empty icon={<IconChartHistogram size={20} />} title="No history in this range yet">
-        Offsets are sampled every few seconds and a Spark run turns them into history every few minutes.
+      <Empty icon={<IconChartHistogram size={20} />} title={say.noHistoryInThisRange}>
+        {say.offsetsAreSampledEveryFew}
       </Empty>
     );
   } else {
     body = (
       <div className="ps-card-body ps-cols-1-1">
         <figure style={{ margin: 0, minWidth: 0 }}>
-          <figcaption className="ps-caption">Unread records</figcaption>
-          <TimeChart
-            series={records}
-            label={`Unread records of group ${group} over time`}
-            about={{ clusterId, subjects }}
-            area
-          />
+          <figcaption className="ps-caption">{say.lagRecords}</figcaption>
+          <TimeChart series={records} label={say.lagOfGroupOver(group)} about={{ clusterId, subjects }} area />
         </figure>
         <figure style={{ margin: 0, minWidth: 0 }}>
-          <figcaption className="ps-caption">Behind by (time)</figcaption>
+          <figcaption className="ps-caption">{say.behindByTime}</figcaption>
           <TimeLag
             group={group}
             points={data?.data ?? []}
@@ -79,7 +77,7 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
     );
   }
   return (
-    <Card title="Lag over time" aside={aside}>
+    <Card title={say.lagOverTime} aside={aside}>
       {body}
     </Card>
   );

@@ -1,13 +1,16 @@
 import { SegmentedControl } from "@mantine/core";
 import { knownShare, linesOf, type Measure, useChart } from "@/lib/charts";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
 import { CHART_RANGES, type ChartRange } from "@/lib/search";
+import { words } from "@/words/charts";
 import { Card, Lines } from "./card";
 import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
+
+const say = words.measureChart;
 
 interface MeasureChartProps {
   title: string;
@@ -38,12 +41,12 @@ export function MeasureChart({ title, clusterId, measure, about, format, range, 
       </div>
     );
   } else if (chart.series.length === 0) {
-    body = <Empty title={chart.as_of === null ? "Not known yet" : "Nothing in this range"}>It needs samples.</Empty>;
+    body = <Empty title={chart.as_of === null ? say.notKnownYet : say.nothingInThisRange}>{say.itNeedsSamples}</Empty>;
   } else {
     body = (
       <div className="ps-card-body">
         <TimeChart
-          label={`${title} over time`}
+          label={say.overTime(title)}
           format={format}
           series={linesOf(chart)}
           about={{ clusterId, subjects: subjectsOf(about) }}
@@ -58,7 +61,7 @@ export function MeasureChart({ title, clusterId, measure, about, format, range, 
       aside={
         <SegmentedControl
           size="xs"
-          aria-label={`Time range of ${title.toLowerCase()}`}
+          aria-label={say.timeRangeOf(title.toLowerCase())}
           data={Object.keys(CHART_RANGES)}
           value={range}
           onChange={(value) => onRange(value as ChartRange)}
@@ -67,15 +70,17 @@ export function MeasureChart({ title, clusterId, measure, about, format, range, 
     >
       {body}
       {chart?.as_of && (
-        <div className="ps-legend" style={{ flexWrap: "wrap" }}>
+        <div className="ps-legend ps-facts">
           <span className={query.isError ? "ps-warn" : undefined}>
-            {query.isError && "could not be read again: "}as of <RelTime at={chart.as_of} />
+            {say.asOf(query.isError && say.couldNotBeReadAgain, <RelTime at={chart.as_of} />)}
           </span>
           {known !== null && (
-            <span className={known < 0.9 ? "ps-warn" : undefined}>· {formatShare(known)} of the range is known</span>
+            <span className={known < 0.9 ? "ps-warn" : undefined}>
+              {say.ofTheRangeIsKnown(<Quantity of="share" value={known} />)}
+            </span>
           )}
-          <span>· by {chart.source}</span>
-          {!chart.complete && <span className="ps-warn">· not all series are shown</span>}
+          <span>{say.by(chart.source)}</span>
+          {!chart.complete && <span className="ps-warn">{say.notAllSeriesAreShown}</span>}
         </div>
       )}
     </Card>

@@ -1,6 +1,9 @@
 import { Button, Menu } from "@mantine/core";
 import { IconChevronDown, IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { words } from "@/words/parts";
+
+const say = words.moreMenu;
 
 /** What else can be done with the subject of a page. */
 export function MoreMenu({ children }: { children: ReactNode }) {
@@ -8,7 +11,7 @@ export function MoreMenu({ children }: { children: ReactNode }) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="default" rightSection={<IconChevronDown size={14} />}>
-          More
+          {say.more}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>{children}</Menu.Dropdown>

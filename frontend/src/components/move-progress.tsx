@@ -1,32 +1,36 @@
 /** The partitions of a reassignment: where each is, how many bytes have arrived, and the limit. */
 import { Button, Group, NumberInput, Progress, Stack } from "@mantine/core";
 import { useState } from "react";
-import { formatBytes } from "@/lib/format";
 import { useChangeLimit, useMoves } from "@/lib/moves";
 import { TERMINAL } from "@/lib/operations";
 import type { MoveRow, Operation } from "@/lib/types";
+import { words } from "@/words/plans";
 import { Card, Lines } from "./card";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { Assignment } from "./replicas";
+
+const say = words.moveProgress;
 
 const MIB = 1024 * 1024;
 const STATES: Record<MoveRow["state"], string> = {
-  waiting: "waits for its turn",
-  moving: "moves",
-  arrived: "is there",
-  elsewhere: "somebody else moved it",
-  gone: "its topic is gone",
+  waiting: say.waitsForItsTurn,
+  moving: say.moves,
+  arrived: say.isThere,
+  elsewhere: say.somebodyElseMovedIt,
+  gone: say.itsTopicIsGone,
   unknown: "unknown",
 };
 
 /** What has arrived of what belongs there; a side that nobody could say is named so. */
 export function BytesMoved({ moved, total }: { moved: number | null; total: number | null }) {
-  if (total === null) return <span className="ps-muted">unknown</span>;
-  const said = `${moved === null ? "unknown" : formatBytes(moved)} of ${formatBytes(total)}`;
+  if (total === null) return <span className="ps-muted">{say.unknown}</span>;
   return (
     <>
-      <span className="ps-tnum">{said}</span>
+      <span className="ps-tnum">
+        {say.ofWord(<Quantity of="bytes" value={moved} none={say.unknown} />, <Quantity of="bytes" value={total} />)}
+      </span>
       {moved !== null && total > 0 && <Progress value={(100 * moved) / total} size="xs" aria-hidden />}
     </>
   );
@@ -40,8 +44,8 @@ function Limit({ operation, now }: { operation: Operation; now: number | null })
     <Stack gap={8}>
       <Group gap={8} align="flex-end">
         <NumberInput
-          label="Limit per broker, MiB/s"
-          description={now === null ? "No limit now" : `${formatBytes(now)}/s now`}
+          label={say.limitPerBrokerMibS}
+          description={now === null ? say.noLimitNow : say.limitNow(<Quantity of="byteRate" value={now} />)}
           min={0.001}
           decimalScale={3}
           value={wanted}
@@ -54,11 +58,11 @@ function Limit({ operation, now }: { operation: Operation; now: number | null })
           loading={change.isPending}
           onClick={() => change.mutate(bytes)}
         >
-          Change limit
+          {say.changeLimit}
         </Button>
         {now !== null && (
           <Button variant="subtle" loading={change.isPending} onClick={() => change.mutate(null)}>
-            Lift limit
+            {say.liftLimit}
           </Button>
         )}
       </Group>
@@ -76,26 +80,26 @@ export function MoveProgress({ operation, canWrite }: { operation: Operation; ca
   const { data: rows, page, unknown, goes_back: goesBack, throttle_bytes_per_s: limit } = query.data;
   const next = page.next;
   return (
-    <Card title={goesBack ? "Partitions on their way back" : "Partitions"}>
+    <Card title={goesBack ? say.partitionsOnTheirWayBack : say.partitions}>
       <div className="ps-card-body">
         <Stack gap={8}>
           {isUnderWay && canWrite && <Limit key={String(limit)} operation={operation} now={limit} />}
           {unknown.length > 0 && (
-            <Notice tone="warn" title="Not everything is known">
+            <Notice tone="warn" title={say.notEverythingIsKnown}>
               {unknown.map((gap) => gap.reason).join("; ")}
             </Notice>
           )}
         </Stack>
       </div>
       <div className="ps-table-wrap">
-        <table className="ps-table" aria-label="Progress by partition">
+        <table className="ps-table" aria-label={say.progressByPartition}>
           <thead>
             <tr>
-              <th scope="col">Partition</th>
-              <th scope="col">From</th>
-              <th scope="col">To</th>
-              <th scope="col">State</th>
-              <th scope="col">Copied</th>
+              <th scope="col">{say.partition}</th>
+              <th scope="col">{say.from}</th>
+              <th scope="col">{say.to}</th>
+              <th scope="col">{say.state}</th>
+              <th scope="col">{say.copied}</th>
             </tr>
           </thead>
           <tbody>
@@ -127,10 +131,10 @@ export function MoveProgress({ operation, canWrite }: { operation: Operation; ca
             disabled={cursors.length === 0}
             onClick={() => setCursors(cursors.slice(0, -1))}
           >
-            Previous partitions
+            {say.previousPartitions}
           </Button>
           <Button variant="default" size="xs" disabled={!next} onClick={() => next && setCursors([...cursors, next])}>
-            Next partitions
+            {say.nextPartitions}
           </Button>
         </Group>
       )}

@@ -1,14 +1,17 @@
 import type { ReactNode } from "react";
 import { type Over, useMayWrite } from "@/lib/permissions";
 import { useSession } from "@/lib/session";
+import { words } from "@/words/parts";
 import { Lines } from "./card";
 import { Notice } from "./notice";
 import { PageHeader } from "./page-header";
 
+const say = words.needsRole;
+
 const ON: Record<Over, string> = {
-  cluster: "the whole cluster",
-  topic: "topics like this",
-  group: "this group",
+  cluster: say.theWholeCluster,
+  topic: say.topicsLikeThis,
+  group: say.thisGroup,
 };
 
 interface NeedsRoleProps {
@@ -31,8 +34,8 @@ export function NeedsRole({ over, clusterId, name, what, title, children }: Need
   return (
     <>
       {title && <PageHeader title={title} />}
-      <Notice tone="info" title="You may look at this, not change it">
-        {what} needs the role operator on {clusterId ? ON[over] : "clusters"}. An owner of the tenant can give it.
+      <Notice tone="info" title={say.youMayLookAtThis}>
+        {say.needsTheRoleOperatorOn(what, clusterId ? ON[over] : say.clusters)}
       </Notice>
     </>
   );

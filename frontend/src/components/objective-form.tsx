@@ -3,18 +3,22 @@ import { useState } from "react";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { OBJECTIVES } from "@/lib/insights";
-import { inUnits, type LagObjective, targetWords } from "@/lib/objectives";
+import { inUnits, type LagObjective } from "@/lib/objectives";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/objective-parts";
 import { FormModal } from "./form-modal";
+import { TargetWords } from "./quantity";
+
+const say = words.objectiveForm;
 
 /** The service's own bounds of a share, in per cent. */
 const SHARE_MIN = 50;
 const SHARE_MAX = 99.999;
 const UNITS = [
-  { value: "1", label: "seconds" },
-  { value: "60", label: "minutes" },
-  { value: "3600", label: "hours" },
-  { value: "86400", label: "days" },
+  { value: "1", label: say.seconds },
+  { value: "60", label: say.minutes },
+  { value: "3600", label: say.hours },
+  { value: "86400", label: say.days },
 ];
 
 interface ObjectiveFormProps {
@@ -58,16 +62,16 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
               topic: topic || null,
             },
           }),
-    () => "Set: burn rates are worked out by it from now on.",
+    () => say.setBurnRatesAreWorked,
     [OBJECTIVES],
   );
   const isFixed = objective !== undefined;
   return (
     <FormModal
-      title={isFixed ? "Change the objective" : "Set a lag objective"}
+      title={isFixed ? say.changeTheObjective : say.setALagObjective}
       opened
       onClose={onClose}
-      submit={isFixed ? "Save" : "Set it"}
+      submit={isFixed ? say.save : say.setIt}
       ready={ready}
       pending={send.isPending}
       error={send.error}
@@ -75,19 +79,19 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
     >
       <Group grow align="flex-start">
         <Select
-          label="Group"
+          label={say.group}
           allowDeselect={false}
           disabled={isFixed}
           data={[
-            { value: "literal", label: "is" },
-            { value: "prefix", label: "begins with" },
+            { value: "literal", label: say.is },
+            { value: "prefix", label: say.beginsWith },
           ]}
           value={match}
           onChange={(value) => setMatch((value ?? "literal") as LagObjective["match"])}
         />
         <TextInput
-          label="Name"
-          placeholder={match === "prefix" ? "a beginning" : "every group"}
+          label={say.name}
+          placeholder={match === "prefix" ? say.aBeginning : say.everyGroup}
           autoComplete="off"
           maxLength={255}
           disabled={isFixed}
@@ -97,8 +101,8 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
       </Group>
       <Group grow align="flex-start">
         <TextInput
-          label="Topic"
-          placeholder="every topic"
+          label={say.topic}
+          placeholder={say.everyTopic}
           autoComplete="off"
           maxLength={249}
           disabled={isFixed}
@@ -106,11 +110,11 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
           onChange={(event) => setTopic(event.currentTarget.value)}
         />
         <Select
-          label="Cluster"
+          label={say.cluster}
           allowDeselect={false}
           disabled={isFixed}
           data={[
-            { value: "", label: "Every cluster" },
+            { value: "", label: say.everyCluster },
             ...clusters.map((cluster) => ({ value: cluster.id, label: cluster.name })),
           ]}
           value={clusterId}
@@ -118,29 +122,34 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
         />
       </Group>
       <Group grow align="flex-start">
-        <NumberInput label="Behind by at most" min={0} value={amount} onChange={setAmount} data-autofocus />
+        <NumberInput label={say.behindByAtMost} min={0} value={amount} onChange={setAmount} data-autofocus />
         <Select
-          label="Unit"
+          label={say.unit}
           allowDeselect={false}
           data={UNITS}
           value={String(unitS)}
           onChange={(value) => setUnitS(Number(value ?? 1))}
         />
         <NumberInput
-          label="Of the time, %"
+          label={say.ofTheTime}
           min={SHARE_MIN}
           max={SHARE_MAX}
           decimalScale={3}
           clampBehavior="none"
           value={percent}
           onChange={setPercent}
-          error={isShare ? undefined : `${SHARE_MIN} to ${SHARE_MAX}`}
+          error={isShare ? undefined : say.to(SHARE_MIN, SHARE_MAX)}
         />
       </Group>
-      <TextInput label="Note" maxLength={300} value={note} onChange={(event) => setNote(event.currentTarget.value)} />
+      <TextInput
+        label={say.note}
+        maxLength={300}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
       {ready && (
         <p className="ps-muted" style={{ margin: 0, fontSize: "0.8125rem" }}>
-          {targetWords(target)}: over 14 days it may be later for {budgetWords(target.share)}.
+          {say.over14DaysItMay(<TargetWords {...target} />, budgetWords(target.share))}
         </p>
       )}
     </FormModal>
@@ -150,5 +159,5 @@ export function ObjectiveForm({ objective, start = {}, onClose }: ObjectiveFormP
 /** The time within 14 days in which a group may be late. */
 function budgetWords(share: number): string {
   const minutes = (1 - share) * 14 * 24 * 60;
-  return minutes >= 120 ? `${Math.round(minutes / 6) / 10} h` : `${Math.round(minutes * 10) / 10} min`;
+  return minutes >= 120 ? say.h(Math.round(minutes / 6) / 10) : say.min(Math.round(minutes * 10) / 10);
 }

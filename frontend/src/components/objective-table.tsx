@@ -1,31 +1,25 @@
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatDuration, formatInteger } from "@/lib/format";
 import type { ObjectiveRow } from "@/lib/insights";
-import { goodWords, sharePrecise, targetWords, verdictRank } from "@/lib/objectives";
-import { formatShare } from "@/lib/readings";
+import { targetWords, verdictRank } from "@/lib/objectives";
+import { words } from "@/words/objective-parts";
 import { DataTable } from "./data-table";
 import { GroupLink } from "./group-link";
+import { Quantity } from "./quantity";
 import { Status, type Tone } from "./status";
 
+const say = words.objectiveTable;
+
 const VERDICTS: Record<ObjectiveRow["verdict"], [Tone, string]> = {
-  within: ["ok", "Within"],
-  slow_burn: ["warn", "Slow burn"],
-  fast_burn: ["bad", "Fast burn"],
-  unknown: ["muted", "Not known"],
+  within: ["ok", say.within],
+  slow_burn: ["warn", say.slowBurn],
+  fast_burn: ["bad", say.fastBurn],
+  unknown: ["muted", say.notKnown],
 };
-const NOT_KNOWN = <span className="ps-muted">not known</span>;
+const NOT_KNOWN = <span className="ps-muted">{say.notKnown2}</span>;
 
 const burn = (rate: number | null) =>
-  rate === null ? (
-    NOT_KNOWN
-  ) : (
-    <span title={`${rate} times as fast as the budget lasts`}>{Math.round(rate * 10) / 10}×</span>
-  );
-
-/** Far overspent, a tenth of a per cent says nothing. */
-const budget = (left: number): string =>
-  Math.abs(left) >= 10 ? `${formatInteger(Math.round(left * 100))} %` : formatShare(left);
+  rate === null ? NOT_KNOWN : <span title={say.timesAsFastAsThe(rate)}>{Math.round(rate * 10) / 10}×</span>;
 
 const column = createColumnHelper<ObjectiveRow>();
 
@@ -40,7 +34,7 @@ const rate = (id: "burn_5m" | "burn_30m" | "burn_1h" | "burn_6h", header: string
 
 const common = (clusterId: string) => [
   column.accessor("topic", {
-    header: "Topic",
+    header: say.topic,
     cell: ({ getValue }) => (
       <Link
         to="/clusters/$clusterId/topics/$topic"
@@ -53,23 +47,23 @@ const common = (clusterId: string) => [
   }),
   column.accessor((row) => verdictRank(row.verdict), {
     id: "verdict",
-    header: "State",
+    header: say.state,
     cell: ({ row }) => {
       const [tone, label] = VERDICTS[row.original.verdict];
       return <Status tone={tone} label={label} />;
     },
   }),
   column.accessor("seconds", {
-    header: "Objective",
+    header: say.objective,
     meta: { hideBelow: "md" },
     cell: ({ row: { original: row } }) => (
       <>
         <span title={targetWords(row)} style={{ whiteSpace: "nowrap" }}>
-          ≤ {formatDuration(row.seconds)}, {sharePrecise(row.share)}
+          ≤ <Quantity of="span" value={row.seconds} />, <Quantity of="preciseShare" value={row.share} />
         </span>
         {row.objective_id === null && (
           <span className="ps-tag" data-tone="muted">
-            default
+            {say.defaultWord}
           </span>
         )}
       </>
@@ -77,36 +71,35 @@ const common = (clusterId: string) => [
   }),
   column.accessor((row) => row.good_share ?? -1, {
     id: "good",
-    header: "In time",
+    header: say.inTime,
     meta: { align: "right", hideBelow: "sm" },
-    cell: ({ row }) => goodWords(row.original),
+    cell: ({ row }) => <Quantity of="share" value={row.original.good_share} none="not known" />,
   }),
   column.accessor((row) => row.budget_left ?? Number.NEGATIVE_INFINITY, {
     id: "budget",
-    header: "Budget left",
+    header: say.budgetLeft,
     meta: { align: "right" },
     cell: ({ row: { original: row } }) =>
       row.budget_left === null ? (
         NOT_KNOWN
       ) : (
-        <span className={row.budget_left < 0 ? "ps-bad" : undefined}>{budget(row.budget_left)}</span>
+        <Quantity of="budget" value={row.budget_left} className={row.budget_left < 0 ? "ps-bad" : undefined} />
       ),
   }),
-  rate("burn_5m", "5 min", "md"),
-  rate("burn_30m", "30 min", "md"),
-  rate("burn_1h", "Burn, 1 h", "sm"),
-  rate("burn_6h", "6 h", "sm"),
+  rate("burn_5m", say.burn5Min, "md"),
+  rate("burn_30m", say.burn30Min, "md"),
+  rate("burn_1h", say.burn1H, "sm"),
+  rate("burn_6h", say.burn6H, "sm"),
   column.accessor("unknown", {
-    header: "Not known",
+    header: say.notKnown,
     meta: { align: "right", hideBelow: "md" },
-    cell: ({ row: { original: row } }) =>
-      `${formatInteger(row.unknown)} of ${formatInteger(row.good + row.bad + row.unknown)} windows`,
+    cell: ({ row: { original: row } }) => say.ofWindows(row.unknown, row.good + row.bad + row.unknown),
   }),
 ];
 
 const groups = (clusterId: string) =>
   column.accessor("group", {
-    header: "Group",
+    header: say.group,
     cell: ({ getValue }) => <GroupLink clusterId={clusterId} group={getValue()} />,
   });
 
@@ -124,7 +117,7 @@ export function ObjectiveTable({ rows, clusterId, isOfOne = false }: ObjectiveTa
       rows={rows}
       columns={isOfOne ? common(clusterId) : [groups(clusterId), ...common(clusterId)]}
       rowId={(row) => JSON.stringify([row.group, row.topic])}
-      label="Objectives"
+      label={say.objectives}
       defaultSort="verdict"
       pageSize={20}
     />

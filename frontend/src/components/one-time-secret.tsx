@@ -1,9 +1,12 @@
 import { Button, Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { api } from "@/lib/api-client";
+import { words } from "@/words/plans";
 import { CodeBlock } from "./copy";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
+
+const say = words.oneTimeSecret;
 
 /** Reveals an operation's secret. The server gives it once and forgets it. */
 export function OneTimeSecret({ operationId }: { operationId: string }) {
@@ -13,13 +16,15 @@ export function OneTimeSecret({ operationId }: { operationId: string }) {
   if (reveal.data) {
     const { username, password, mechanism } = reveal.data;
     return (
-      <Notice tone="warn" title="Copy the password now. It is not stored and cannot be shown again.">
+      <Notice tone="warn" title={say.copyThePasswordNowIt}>
         <div style={{ marginTop: 8 }}>
-          <CodeBlock label="Password" text={password} />
+          <CodeBlock label={say.password} text={password} />
         </div>
         <p style={{ margin: "6px 0 0" }}>
-          For user <span className="ps-mono">{username}</span>, whose clients log in with{" "}
-          <span className="ps-mono">sasl.mechanism={mechanism.split(",")[0]}</span>.
+          {say.forUserWhoseClientsLog(
+            <span className="ps-mono">{username}</span>,
+            <span className="ps-mono">{say.saslMechanism(mechanism.split(",")[0])}</span>,
+          )}
         </p>
       </Notice>
     );
@@ -28,16 +33,16 @@ export function OneTimeSecret({ operationId }: { operationId: string }) {
     <>
       <Notice
         tone="info"
-        title="The password can be shown once"
+        title={say.thePasswordCanBeShown}
         action={
           <Group>
             <Button loading={reveal.isPending} onClick={() => reveal.mutate()}>
-              Show password
+              {say.showPassword}
             </Button>
           </Group>
         }
       >
-        Have a safe place ready before you reveal it.
+        {say.haveASafePlaceReady}
       </Notice>
       {reveal.isError && <ProblemPanel error={reveal.error} />}
     </>

@@ -2,20 +2,24 @@ import { Progress } from "@mantine/core";
 import { IconListDetails } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatDuration, toDate } from "@/lib/format";
+import { toDate } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import type { Operation } from "@/lib/types";
+import { words } from "@/words/plans";
 import { DataTable, type TableView } from "./data-table";
 import { Empty } from "./empty";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 import { OperationStatus } from "./status";
+
+const say = words.operationList;
 
 const column = createColumnHelper<Operation>();
 const base = [
   column.accessor((row) => kindLabel(row.kind), {
     id: "kind",
-    header: "Operation",
+    header: say.operation,
     cell: ({ row, getValue }) => (
       <>
         <Link to="/operations/$operationId" params={{ operationId: row.original.id }} className="ps-link">
@@ -26,27 +30,27 @@ const base = [
     ),
   }),
   column.accessor("resource", {
-    header: "On",
+    header: say.on,
     meta: { hideBelow: "sm" },
     cell: (cell) => <span className="ps-mono">{resourceName(cell.getValue())}</span>,
   }),
   column.accessor("state", {
-    header: "State",
+    header: say.state,
     cell: ({ row }) => <State operation={row.original} />,
   }),
 ];
 const full = [
   ...base,
-  column.accessor("actor", { header: "By", meta: { hideBelow: "md" }, cell: (cell) => actorName(cell.getValue()) }),
+  column.accessor("actor", { header: say.by, meta: { hideBelow: "md" }, cell: (cell) => actorName(cell.getValue()) }),
   column.accessor((row) => took(row), {
     id: "took",
-    header: "Took",
+    header: say.took,
     meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => formatDuration(cell.getValue()),
+    cell: (cell) => <Quantity of="span" value={cell.getValue()} />,
   }),
 ];
 const started = column.accessor("created_at", {
-  header: "Started",
+  header: say.started,
   meta: { align: "right" },
   cell: (cell) => <RelTime at={cell.getValue()} />,
 });
@@ -67,7 +71,7 @@ function State({ operation }: { operation: Operation }) {
     <span style={{ display: "inline-flex", gap: 10, alignItems: "center" }}>
       <OperationStatus state={operation.state} />
       {!TERMINAL.has(operation.state) && (
-        <Progress value={percentDone(operation)} w={64} size="sm" aria-label="Progress" />
+        <Progress value={percentDone(operation)} w={64} size="sm" aria-label={say.progress} />
       )}
     </span>
   );
@@ -87,15 +91,14 @@ export function OperationList({ operations, compact = false, view, onView, empty
       rows={operations}
       columns={compact ? [...base, started] : [...full, started]}
       rowId={(row) => row.id}
-      label="Operations"
+      label={say.operations}
       view={view}
       onView={onView}
       defaultSort="-created_at"
       empty={
         empty ?? (
-          <Empty icon={<IconListDetails size={20} />} title="No operations yet">
-            Every change runs as an operation: planned, confirmed, carried out in steps, verified, and most can be
-            undone.
+          <Empty icon={<IconListDetails size={20} />} title={say.noOperationsYet}>
+            {say.everyChangeRunsAsAn}
           </Empty>
         )
       }

@@ -3,12 +3,12 @@ import { Button, Group, Progress, Stack } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { formatDuration } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import { needOf, useMayWrite } from "@/lib/permissions";
 import { useCancelOperation, useOperation, useUndoPlan } from "@/lib/plans";
 import type { Operation, OperationState, Plan } from "@/lib/types";
+import { words } from "@/words/plans";
 import { Lines } from "./card";
 import { OneTimeSecret } from "./one-time-secret";
 import { OperationAnnouncer, OperationOutcome } from "./operation-outcome";
@@ -16,7 +16,10 @@ import { OperationSteps } from "./operation-steps";
 import { PlanReview } from "./plan-review";
 import { ProblemPanel } from "./problem-panel";
 import { Dialog } from "./dialog";
+import { Quantity } from "./quantity";
 import { OperationStatus } from "./status";
+
+const say = words.operationLive;
 
 interface OperationLiveProps {
   id: string;
@@ -49,14 +52,16 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
         <Group gap="md">
           <OperationStatus state={operation.state} />
           {!settled && operation.eta_seconds !== null && operation.eta_seconds !== undefined && (
-            <span className="ps-muted ps-tnum">about {formatDuration(operation.eta_seconds)} left</span>
+            <span className="ps-muted ps-tnum">
+              {say.aboutLeft(<Quantity of="span" value={operation.eta_seconds} />)}
+            </span>
           )}
-          {!settled && <span className="ps-muted">{live ? "live" : "refreshing every 1.5s"}</span>}
+          {!settled && <span className="ps-muted">{live ? say.live : say.refreshingEvery15s}</span>}
         </Group>
         <Group gap={8}>
           {canWrite && operation.cancellable && !settled && (
             <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(id)}>
-              Cancel operation
+              {say.cancelOperation}
             </Button>
           )}
           {canWrite && settled && (
@@ -69,13 +74,13 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
               className="ps-link"
               style={{ fontSize: "0.8125rem" }}
             >
-              Open operation
+              {say.openOperation}
             </Link>
           )}
         </Group>
       </Group>
       {!settled && operation.progress && (
-        <Progress value={percentDone(operation)} size="sm" aria-label="Operation progress" />
+        <Progress value={percentDone(operation)} size="sm" aria-label={say.operationProgress} />
       )}
       {cancel.isError && <ProblemPanel error={cancel.error} />}
       <OperationOutcome operation={operation} />
@@ -164,13 +169,13 @@ function UndoButton({ operation, offered }: { operation: Operation; offered: boo
     <>
       {offered && (
         <Button variant="default" leftSection={<IconArrowBackUp size={15} />} onClick={open}>
-          Undo
+          {say.undo}
         </Button>
       )}
       <PlanDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title={`Undo: ${kindLabel(operation.kind).toLowerCase()}`}
+        title={say.undo2(kindLabel(operation.kind).toLowerCase())}
         plan={undo.data}
         error={undo.error}
         onReplan={() => undo.mutate(operation.id)}

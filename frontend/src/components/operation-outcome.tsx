@@ -2,8 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { kindLabel } from "@/lib/kinds";
 import { TERMINAL } from "@/lib/operations";
 import type { Operation } from "@/lib/types";
+import { words } from "@/words/plans";
 import { Notice } from "./notice";
 import { operationLabel } from "./status";
+
+const say = words.operationOutcome;
 
 /** What became of an operation that has ended: the error, what was put back, what stays, who undid it. */
 export function OperationOutcome({ operation }: { operation: Operation }) {
@@ -18,21 +21,21 @@ export function OperationOutcome({ operation }: { operation: Operation }) {
       )}
       {(state === "failed" || state === "cancelled") && <Left state={state} remains={remains} />}
       {state === "reverted" && (
-        <Notice tone="info" title="Undone">
+        <Notice tone="info" title={say.undone}>
           {operation.reverted_by ? (
             <>
-              What it changed was put back by{" "}
-              <Link
-                to="/operations/$operationId"
-                params={{ operationId: operation.reverted_by }}
-                className="ps-link ps-mono"
-              >
-                {operation.reverted_by}
-              </Link>
-              , which was verified.
+              {say.whatItChangedWasPut(
+                <Link
+                  to="/operations/$operationId"
+                  params={{ operationId: operation.reverted_by }}
+                  className="ps-link ps-mono"
+                >
+                  {operation.reverted_by}
+                </Link>,
+              )}
             </>
           ) : (
-            "What it changed was put back."
+            say.whatItChangedWasPutBack
           )}
         </Notice>
       )}
@@ -44,15 +47,15 @@ export function OperationOutcome({ operation }: { operation: Operation }) {
 function Left({ state, remains }: { state: "failed" | "cancelled"; remains: Operation["remains"] }) {
   const cancelled = state === "cancelled";
   if (!remains)
-    return <Notice tone="warn">{cancelled && "Cancelled. "}Whether anything of it stays was not noted.</Notice>;
+    return <Notice tone="warn">{cancelled ? say.cancelledWhetherAnythingStays : say.whetherAnythingStays}</Notice>;
   if (remains.length === 0)
     return cancelled ? (
-      <Notice tone="warn">Cancelled. Everything is as before.</Notice>
+      <Notice tone="warn">{say.cancelledEverythingIsAsBefore}</Notice>
     ) : (
-      <Notice tone="info">What it had changed was put back: everything is as before.</Notice>
+      <Notice tone="info">{say.whatItHadChangedWas}</Notice>
     );
   return (
-    <Notice tone="warn" title={cancelled ? "Cancelled. This stays" : "This stays"}>
+    <Notice tone="warn" title={cancelled ? say.cancelledThisStays : say.thisStays}>
       <ul style={{ margin: 0, paddingInlineStart: 18 }}>
         {remains.map((text) => (
           <li key={text}>{text}</li>

@@ -1,15 +1,19 @@
 import { Loader, Progress } from "@mantine/core";
 import { IconBan, IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled } from "@tabler/icons-react";
-import { formatBytes, formatDuration, formatInteger, toDate } from "@/lib/format";
+import { formatBytes, formatInteger, toDate } from "@/lib/format";
 import { useNow } from "@/lib/use-now";
 import type { Operation, OperationStep } from "@/lib/types";
+import { words } from "@/words/plans";
+import { Quantity } from "./quantity";
+
+const say = words.operationSteps;
 
 function StepIcon({ state }: { state: string }) {
-  if (state === "done") return <IconCircleCheckFilled size={20} className="ps-ok" aria-label="done" />;
-  if (state === "failed") return <IconCircleXFilled size={20} className="ps-bad" aria-label="failed" />;
-  if (state === "running") return <Loader size={18} aria-label="running" />;
-  if (state === "skipped") return <IconBan size={20} className="ps-muted" aria-label="skipped" />;
-  return <IconCircleDashed size={20} className="ps-muted" aria-label="waiting" />;
+  if (state === "done") return <IconCircleCheckFilled size={20} className="ps-ok" aria-label={say.done} />;
+  if (state === "failed") return <IconCircleXFilled size={20} className="ps-bad" aria-label={say.failed} />;
+  if (state === "running") return <Loader size={18} aria-label={say.running} />;
+  if (state === "skipped") return <IconBan size={20} className="ps-muted" aria-label={say.skipped} />;
+  return <IconCircleDashed size={20} className="ps-muted" aria-label={say.waiting} />;
 }
 
 const amount = (value: number, unit: string | null) =>
@@ -20,13 +24,17 @@ function Took({ step }: { step: OperationStep }) {
   const start = toDate(step.started_at);
   if (start === null) return null;
   const end = toDate(step.finished_at)?.getTime() ?? (step.state === "running" ? now : start.getTime());
-  return <span className="ps-muted ps-tnum">{formatDuration(Math.max(0, end - start.getTime()) / 1000)}</span>;
+  return (
+    <span className="ps-muted ps-tnum">
+      <Quantity of="span" value={Math.max(0, end - start.getTime()) / 1000} />
+    </span>
+  );
 }
 
 /** The durable steps of an operation, with what each did and how far it is. */
 export function OperationSteps({ operation }: { operation: Operation }) {
   return (
-    <ol className="ps-steps" aria-label="Steps">
+    <ol className="ps-steps" aria-label={say.steps}>
       {operation.steps
         .filter((step) => isShown(step))
         .map((step) => (
@@ -43,15 +51,17 @@ export function OperationSteps({ operation }: { operation: Operation }) {
                       value={(100 * (step.progress_done ?? 0)) / step.progress_total}
                       size="sm"
                       w={160}
-                      aria-label={`${labelOf(step)} progress`}
+                      aria-label={say.progress(labelOf(step))}
                       animated={step.state === "running"}
                     />
                     <span
                       className="ps-tnum"
-                      title={`${formatInteger(step.progress_done ?? 0)} of ${formatInteger(step.progress_total)} ${step.unit}`}
+                      title={say.ofWord(step.progress_done ?? 0, step.progress_total, step.unit)}
                     >
-                      {amount(step.progress_done ?? 0, step.unit === "bytes" ? "bytes" : null)} of{" "}
-                      {amount(step.progress_total, step.unit)}
+                      {say.of2(
+                        amount(step.progress_done ?? 0, step.unit === "bytes" ? "bytes" : null),
+                        amount(step.progress_total, step.unit),
+                      )}
                     </span>
                   </div>
                 ) : null}

@@ -1,8 +1,13 @@
 import { Group, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
+import { useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Part } from "@/lib/page";
+import { useCluster } from "@/lib/use-clusters";
+import { words } from "@/words/parts";
 import { RelTime } from "./rel-time";
+
+const say = words.pageHeader;
 
 interface PageHeaderProps {
   title: string;
@@ -16,7 +21,10 @@ interface PageHeaderProps {
 }
 
 export function PageHeader({ title, mark, sub, seen, actions, mono = false }: PageHeaderProps) {
-  useDocumentTitle(`${title} · Penstock`);
+  const { clusterId } = useParams({ strict: false });
+  const cluster = useCluster(clusterId)?.name;
+  // Of two windows on the topics of two clusters one has to be told from the other.
+  useDocumentTitle([title, cluster === title ? undefined : cluster, "Penstock"].filter(Boolean).join(" · "));
   return (
     <Group justify="space-between" align="flex-start" gap="sm" mb="md">
       <div style={{ minWidth: 0 }}>
@@ -30,9 +38,7 @@ export function PageHeader({ title, mark, sub, seen, actions, mono = false }: Pa
           <div className="ps-muted" style={{ fontSize: "0.8125rem", marginTop: 3 }}>
             {sub}
             {seen?.as_of && (
-              <span style={{ whiteSpace: "nowrap" }}>
-                {sub ? " · " : ""}seen <RelTime at={seen.as_of} />
-              </span>
+              <span style={{ whiteSpace: "nowrap" }}>{say.seen(sub ? " · " : "", <RelTime at={seen.as_of} />)}</span>
             )}
           </div>
         )}

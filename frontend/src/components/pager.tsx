@@ -1,4 +1,7 @@
 import { Pagination } from "@mantine/core";
+import { words } from "@/words/parts";
+
+const say = words.pager;
 
 interface PagerProps {
   pages: number;
@@ -14,7 +17,7 @@ export default function Pager({ pages, page, onPage }: PagerProps) {
       total={pages}
       value={page}
       onChange={onPage}
-      getControlProps={(control) => ({ "aria-label": `${control} page` })}
+      getControlProps={(control) => ({ "aria-label": say.page(control) })}
     />
   );
 }

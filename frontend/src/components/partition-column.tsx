@@ -1,5 +1,8 @@
 import type { ColumnDef } from "@tanstack/react-table";
 import type { ReactNode } from "react";
+import { words } from "@/words/parts";
+
+const say = words.partitionColumn;
 
 interface OfPartition {
   topic: string;
@@ -15,7 +18,7 @@ export function partitionColumn<Row extends OfPartition>(
 ): ColumnDef<Row, string> {
   return {
     id: "partition",
-    header: "Partition",
+    header: say.partition,
     accessorFn: (row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`,
     cell: ({ row }) => (
       <span className="ps-mono">

@@ -2,17 +2,20 @@ import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { ApiError } from "@/lib/problem";
 import { kindLabel } from "@/lib/kinds";
-import { formatDuration } from "@/lib/format";
 import { useConfirmPlan } from "@/lib/plans";
 import { isRisky, risksText } from "@/lib/risks";
 import { useNow } from "@/lib/use-now";
 import type { Operation, Plan, PlanWarning } from "@/lib/types";
+import { words } from "@/words/plans";
 import { BlastRadius } from "./blast-radius";
 import { Notice } from "./notice";
 import { PlanDiff } from "./plan-diff";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 import { TargetSample } from "./target-sample";
 import { UndoFacts } from "./undo-facts";
+
+const say = words.planReview;
 
 const TONES = { info: "info", warning: "warn", danger: "bad" } as const;
 
@@ -45,7 +48,7 @@ export function PlanReview({
   onStarted,
   onReplan,
   onCancel,
-  cancelLabel = "Cancel",
+  cancelLabel = say.cancel,
   takesFocus = false,
 }: PlanReviewProps) {
   const [phrase, setPhrase] = useState("");
@@ -66,13 +69,14 @@ export function PlanReview({
     confirm.mutate({ plan, confirm: phrase || undefined, reason }, { onSuccess: onStarted });
   };
   return (
-    <form onSubmit={submit} aria-label="Plan">
+    <form onSubmit={submit} aria-label={say.plan}>
       <Stack gap="md">
         <div>
           <div style={{ fontSize: "0.9375rem", fontWeight: 560 }}>{plan.impact.summary}</div>
           <div className="ps-muted ps-tnum" style={{ fontSize: "0.75rem" }}>
-            Plan {plan.id}
-            {left > 0 ? `, valid for ${formatDuration(Math.floor(left))}` : ", expired"}. Nothing has been changed yet.
+            {left > 0
+              ? say.planIsValid(plan.id, <Quantity of="span" value={Math.floor(left)} />)
+              : say.planHasExpired(plan.id)}
           </div>
         </div>
         <Warnings warnings={plan.impact.warnings} />
@@ -84,12 +88,8 @@ export function PlanReview({
           <TextInput
             ref={first}
             data-autofocus={takesFocus || undefined}
-            label={
-              <>
-                Type <span className="ps-mono">{plan.confirm_phrase}</span> to confirm
-              </>
-            }
-            description={isRisky(plan) ? `Because ${risksText(plan)}.` : undefined}
+            label={<>{say.typeToConfirm(<span className="ps-mono">{plan.confirm_phrase}</span>)}</>}
+            description={isRisky(plan) ? say.because(risksText(plan)) : undefined}
             value={phrase}
             onChange={(event) => setPhrase(event.currentTarget.value)}
             autoComplete="off"
@@ -101,8 +101,8 @@ export function PlanReview({
         <TextInput
           ref={plan.confirm_phrase ? undefined : first}
           data-autofocus={(takesFocus && !plan.confirm_phrase) || undefined}
-          label="Reason (kept in the audit log)"
-          placeholder="Optional"
+          label={say.reasonKeptInTheAudit}
+          placeholder={say.optional}
           value={reason}
           maxLength={500}
           onChange={(event) => setReason(event.currentTarget.value)}
@@ -115,7 +115,7 @@ export function PlanReview({
             </Button>
           )}
           {expired ? (
-            <Button onClick={onReplan}>Make a new plan</Button>
+            <Button onClick={onReplan}>{say.makeANewPlan}</Button>
           ) : (
             <Button
               type="submit"

@@ -1,13 +1,16 @@
 import { Button, CopyButton } from "@mantine/core";
 import { fieldLabel, toProblem } from "@/lib/problem";
+import { words } from "@/words/parts";
 import { Notice } from "./notice";
+
+const say = words.problemPanel;
 
 /** A problem+json error: what is wrong, in the fields' own names where it is about fields, and the request id to quote. */
 export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const problem = toProblem(error);
   const retry = onRetry && (
     <Button variant="default" onClick={onRetry}>
-      Try again
+      {say.tryAgain}
     </Button>
   );
   const fields = problem.errors ?? [];
@@ -35,7 +38,7 @@ export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () 
               className="ps-mono ps-muted"
               style={{ all: "unset", cursor: "pointer", fontSize: "0.75rem" }}
             >
-              request {problem.request_id} {copied ? "· copied" : ""}
+              {say.request(problem.request_id, copied ? say.copied : "")}
             </button>
           )}
         </CopyButton>

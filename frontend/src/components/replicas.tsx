@@ -1,18 +1,34 @@
+import { Link } from "@tanstack/react-router";
+import { words } from "@/words/parts";
 import { Hint } from "./hint";
 
-/** The replicas of a partition in assignment order: leader filled, in sync plain, behind dashed. */
-export function Replicas({ replicas, isr, leader }: { replicas: number[]; isr: number[]; leader: number | null }) {
+const say = words.replicas;
+
+interface ReplicasProps {
+  clusterId: string;
+  replicas: number[];
+  isr: number[];
+  leader: number | null;
+}
+
+/** The replicas of a partition in assignment order: leader filled, in sync plain, behind dashed; each leads to its broker. */
+export function Replicas({ clusterId, replicas, isr, leader }: ReplicasProps) {
   return (
     <span className="ps-chips">
       {replicas.map((id) => {
         const kind = id === leader ? "leader" : isr.includes(id) ? "synced" : "behind";
-        const hint = { leader: "leader", synced: "in sync", behind: "not in sync" }[kind];
+        const hint = { leader: "leader", synced: say.inSync, behind: say.notInSync }[kind];
         return (
-          <Hint key={id} label={`Broker ${id}: ${hint}`}>
-            <span className="ps-chip" data-kind={kind}>
+          <Hint key={id} label={say.broker(id, hint)}>
+            <Link
+              to="/clusters/$clusterId/brokers/$broker"
+              params={{ clusterId, broker: String(id) }}
+              className="ps-chip"
+              data-kind={kind}
+            >
               {id}
               <span className="ps-sr"> ({hint})</span>
-            </span>
+            </Link>
           </Hint>
         );
       })}

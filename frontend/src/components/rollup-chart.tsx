@@ -4,8 +4,11 @@ import type { ReactNode } from "react";
 import type { ChartSubject } from "@/lib/chart-events";
 import { pointsOf, type Told } from "@/lib/insights";
 import { type Span, SPANS } from "@/lib/search";
+import { words } from "@/words/charts";
 import { TimeChart } from "./charts/time-chart";
 import { type FileSource, InsightCard } from "./insight-card";
+
+const say = words.rollupChart;
 
 interface Figure<Row> {
   caption: string;
@@ -47,13 +50,13 @@ export function RollupChart<Row extends { ts: string }>({
       aside={
         <SegmentedControl
           size="xs"
-          aria-label={`Time range of ${title.toLowerCase()}`}
+          aria-label={say.timeRangeOf(title.toLowerCase())}
           data={Object.keys(SPANS)}
           value={span}
           onChange={(value) => onSpan(value as Span)}
         />
       }
-      empty="Hours are rolled up after they have ended, days after midnight (UTC)."
+      empty={say.hoursAreRolledUpAfter}
     >
       {(rows) => (
         <>
@@ -62,7 +65,7 @@ export function RollupChart<Row extends { ts: string }>({
               <figure key={figure.caption} style={{ margin: 0, minWidth: 0 }}>
                 <figcaption className="ps-caption">{figure.caption}</figcaption>
                 <TimeChart
-                  label={`${figure.caption} over time`}
+                  label={say.overTime(figure.caption)}
                   format={figure.format}
                   about={about}
                   area

@@ -37,9 +37,9 @@ describe("hours and days as numbers", () => {
     );
     const rows = (await rowsOf("Group by hours and days")).map((row) => row.slice(1));
     expect(rows).toEqual([
-      ["sales", "2s", "1m 30s", "not known", "1h", "12.3k", "4, unread not known", "7", "50 %"],
+      ["sales", "2s", "1m 30s", "not known", "1h", "12.3k", "4, lag not known", "7", "50 %"],
       ["sales", "2s", "1m 30s", "not known", "1h", "12.3k", "not known", "7", "50 %"],
-      ["sales", "2s", "1m 30s", "not known", "1h", "12.3k", "4, 9,000 unread", "7", "50 %"],
+      ["sales", "2s", "1m 30s", "not known", "1h", "12.3k", "4, 9,000 behind", "7", "50 %"],
     ]);
     expect(screen.getAllByTitle("12,345 records")).toHaveLength(3);
     expect(screen.getAllByTitle("60 of 120 windows")).toHaveLength(3);

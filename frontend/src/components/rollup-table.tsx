@@ -1,15 +1,17 @@
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatBytes, formatCompact, formatDuration, formatInteger, toDate } from "@/lib/format";
+import { toDate } from "@/lib/format";
 import type { ClusterRollup, GroupRollup, TopicRollup } from "@/lib/insights";
+import type { Measure } from "@/lib/quantities";
 import { formatShare } from "@/lib/readings";
+import { words } from "@/words/charts";
 import { DataTable } from "./data-table";
+import { Quantity } from "./quantity";
 
-const NOT_KNOWN = <span className="ps-muted">not known</span>;
+const say = words.rollupTable;
 
-/** A figure in words, exact on hover; null is not known. */
-function figure(value: number | null, format: (value: number) => string, unit: string) {
-  return value === null ? NOT_KNOWN : <span title={`${formatInteger(value)} ${unit}`}>{format(value)}</span>;
-}
+const NOT_KNOWN = <span className="ps-muted">{say.notKnown}</span>;
+
+const figure = (value: number | null, of: Measure) => <Quantity of={of} value={value} none={NOT_KNOWN} />;
 
 type Period = Pick<GroupRollup, "ts" | "samples" | "expected">;
 
@@ -33,7 +35,7 @@ function frame<Row extends Period>(periodS: number) {
     column,
     when: column.accessor((row) => row.ts, {
       id: "ts",
-      header: periodS >= 86_400 ? "Day (UTC)" : "Hour",
+      header: periodS >= 86_400 ? say.dayUtc : say.hour,
       cell: ({ row }) => (
         <time dateTime={row.original.ts} title={row.original.ts} style={{ whiteSpace: "nowrap" }}>
           {periodWords(row.original.ts, periodS)}
@@ -42,16 +44,16 @@ function frame<Row extends Period>(periodS: number) {
     }),
     coverage: column.accessor((row) => seen(row) ?? -1, {
       id: "seen",
-      header: "Seen",
+      header: say.seen,
       meta: { align: "right" },
       cell: ({ row: { original: row } }) => {
         const share = seen(row);
         return (
           <span
             className={share !== null && share < 0.9 ? "ps-warn" : undefined}
-            title={`${formatInteger(row.samples)} of ${formatInteger(row.expected)} windows`}
+            title={say.ofWindows(row.samples, row.expected)}
           >
-            {share === null ? "not known" : formatShare(share)}
+            {share === null ? say.notKnown : formatShare(share)}
           </span>
         );
       },
@@ -74,24 +76,24 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
       id,
       header,
       meta: { align: "right", hideBelow: id === "lag_seconds_p95" ? undefined : "md" },
-      cell: ({ row }) => figure(row.original[id], formatDuration, "s"),
+      cell: ({ row }) => figure(row.original[id], "span"),
     });
   const columns = [
     when,
-    column.accessor("topic", { header: "Topic", meta: { hideBelow: "sm" } }),
-    late("lag_seconds_p50", "Behind, p50"),
-    late("lag_seconds_p95", "Behind, p95"),
-    late("lag_seconds_p99", "Behind, p99"),
-    late("lag_seconds_max", "At most"),
+    column.accessor("topic", { header: say.topic, meta: { hideBelow: "sm" } }),
+    late("lag_seconds_p50", say.behindP50),
+    late("lag_seconds_p95", say.behindP95),
+    late("lag_seconds_p99", say.behindP99),
+    late("lag_seconds_max", say.atMost),
     column.accessor((row) => row.lag_records_max ?? -1, {
       id: "lag_records_max",
-      header: "Unread, at most",
+      header: say.lagAtMost,
       meta: { align: "right", hideBelow: "sm" },
-      cell: ({ row }) => figure(row.original.lag_records_max, formatCompact, "records"),
+      cell: ({ row }) => figure(row.original.lag_records_max, "records"),
     }),
     column.accessor((row) => row.worst_partition_lag_records ?? -1, {
       id: "worst",
-      header: "Worst partition",
+      header: say.worstPartition,
       meta: { align: "right", hideBelow: "sm" },
       cell: ({ row: { original: row } }) =>
         row.worst_partition === null ? (
@@ -101,20 +103,18 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
             {row.worst_partition}
             <span className="ps-muted">
               {row.worst_partition_lag_records === null
-                ? ", unread not known"
-                : `, ${formatCompact(row.worst_partition_lag_records)} unread`}
+                ? say.lagNotKnown
+                : say.behind(<Quantity of="records" value={row.worst_partition_lag_records} />)}
             </span>
           </>
         ),
     }),
     column.accessor((row) => row.lost_records ?? -1, {
       id: "lost",
-      header: "Lost",
+      header: say.lost,
       meta: { align: "right", hideBelow: "md" },
       cell: ({ row: { original: row } }) => (
-        <span className={row.lost_records ? "ps-bad" : undefined}>
-          {figure(row.lost_records, formatCompact, "records")}
-        </span>
+        <span className={row.lost_records ? "ps-bad" : undefined}>{figure(row.lost_records, "records")}</span>
       ),
     }),
     coverage,
@@ -124,7 +124,7 @@ export function GroupRollupTable({ rows, periodS }: RollupTableProps<GroupRollup
       rows={rows}
       columns={columns}
       rowId={(row) => `${row.topic} ${row.ts}`}
-      label="Group by hours and days"
+      label={say.groupByHoursAndDays}
       defaultSort="-ts"
       pageSize={PAGE_SIZE}
     />
@@ -139,7 +139,7 @@ export function TopicRollupTable({ rows, periodS }: RollupTableProps<TopicRollup
     ...heldColumns<TopicRollup>(),
     column.accessor((row) => row.busiest_share ?? -1, {
       id: "busiest",
-      header: "Busiest partition",
+      header: say.busiestPartition,
       meta: { align: "right", hideBelow: "sm" },
       cell: ({ row: { original: row } }) =>
         row.busiest_partition === null || row.busiest_share === null ? (
@@ -147,7 +147,7 @@ export function TopicRollupTable({ rows, periodS }: RollupTableProps<TopicRollup
         ) : (
           <>
             {row.busiest_partition}
-            <span className="ps-muted">, {formatShare(row.busiest_share)} of the records</span>
+            <span className="ps-muted">{say.ofTheRecords(<Quantity of="share" value={row.busiest_share} />)}</span>
           </>
         ),
     }),
@@ -158,7 +158,7 @@ export function TopicRollupTable({ rows, periodS }: RollupTableProps<TopicRollup
       rows={rows}
       columns={columns}
       rowId={(row) => row.ts}
-      label="Topic by hours and days"
+      label={say.topicByHoursAndDays}
       defaultSort="-ts"
       pageSize={PAGE_SIZE}
     />
@@ -173,18 +173,16 @@ export function ClusterRollupTable({ rows, periodS }: RollupTableProps<ClusterRo
     ...heldColumns<ClusterRollup>(),
     column.accessor((row) => row.lag_seconds_p95 ?? -1, {
       id: "p95",
-      header: "Behind, p95",
+      header: say.behindP95,
       meta: { align: "right", hideBelow: "md" },
-      cell: ({ row }) => figure(row.original.lag_seconds_p95, formatDuration, "s"),
+      cell: ({ row }) => figure(row.original.lag_seconds_p95, "span"),
     }),
     column.accessor((row) => row.lost_records ?? -1, {
       id: "lost",
-      header: "Lost unread",
+      header: say.lostUnread,
       meta: { align: "right", hideBelow: "md" },
       cell: ({ row: { original: row } }) => (
-        <span className={row.lost_records ? "ps-bad" : undefined}>
-          {figure(row.lost_records, formatCompact, "records")}
-        </span>
+        <span className={row.lost_records ? "ps-bad" : undefined}>{figure(row.lost_records, "records")}</span>
       ),
     }),
     coverage,
@@ -194,7 +192,7 @@ export function ClusterRollupTable({ rows, periodS }: RollupTableProps<ClusterRo
       rows={rows}
       columns={columns}
       rowId={(row) => row.ts}
-      label="Cluster by hours and days"
+      label={say.clusterByHoursAndDays}
       defaultSort="-ts"
       pageSize={PAGE_SIZE}
     />
@@ -205,23 +203,17 @@ type Held = Pick<TopicRollup, "bytes_avg" | "bytes_max" | "bytes_in" | "records_
 
 function heldColumns<Row extends Held>() {
   const column = createColumnHelper<Row>();
-  const measure = (
-    id: keyof Held,
-    header: string,
-    format: (value: number) => string,
-    unit: string,
-    hideBelow?: "sm" | "md",
-  ) =>
+  const measure = (id: keyof Held, header: string, of: Measure, hideBelow?: "sm" | "md") =>
     column.accessor((row) => row[id] ?? -1, {
       id,
       header,
       meta: { align: "right", hideBelow },
-      cell: ({ row }) => figure(row.original[id], format, unit),
+      cell: ({ row }) => figure(row.original[id], of),
     });
   return [
-    measure("bytes_avg", "Held, one copy", formatBytes, "bytes"),
-    measure("bytes_max", "At most", formatBytes, "bytes", "md"),
-    measure("bytes_in", "Written", formatBytes, "bytes", "sm"),
-    measure("records_in", "Records in", formatCompact, "records", "sm"),
+    measure("bytes_avg", say.heldOneCopy, "bytes"),
+    measure("bytes_max", say.atMost, "bytes", "md"),
+    measure("bytes_in", say.written, "bytes", "sm"),
+    measure("records_in", say.recordsIn, "records", "sm"),
   ];
 }

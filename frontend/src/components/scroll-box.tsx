@@ -1,4 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { words } from "@/words/parts";
+
+const say = words.scrollBox;
 
 /** A wide table that scrolls by itself; reached by Tab while there is something to scroll to. */
 export function ScrollBox({ label, children }: { label: string; children: ReactNode }) {
@@ -17,7 +20,7 @@ export function ScrollBox({ label, children }: { label: string; children: ReactN
     <div
       ref={box}
       className="ps-table-wrap"
-      {...(scrolls ? { tabIndex: 0, role: "region", "aria-label": `${label}, scrolls sideways` } : {})}
+      {...(scrolls ? { tabIndex: 0, role: "region", "aria-label": say.scrollsSideways(label) } : {})}
     >
       {children}
     </div>

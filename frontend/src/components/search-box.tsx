@@ -3,6 +3,9 @@ import { useHotkeys } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useRef } from "react";
 import { useTypedText } from "@/lib/use-typed-text";
+import { words } from "@/words/parts";
+
+const say = words.searchBox;
 
 interface SearchBoxProps {
   value: string;
@@ -25,7 +28,7 @@ export function SearchBox({ value, label, onChange }: SearchBoxProps) {
       placeholder={`${label}  ( / )`}
       aria-label={label}
       leftSection={<IconSearch size={14} aria-hidden />}
-      rightSection={text && <CloseButton size="xs" aria-label="Clear search" onClick={() => change("")} />}
+      rightSection={text && <CloseButton size="xs" aria-label={say.clearSearch} onClick={() => change("")} />}
       value={text}
       onChange={(event) => change(event.currentTarget.value)}
     />

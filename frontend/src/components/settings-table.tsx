@@ -1,18 +1,22 @@
 import { Switch } from "@mantine/core";
 import { useState } from "react";
-import { formatBytes, formatDurationMs, plural } from "@/lib/format";
+import { exactValue } from "@/lib/config-values";
+import { formatBytes, formatDurationMs } from "@/lib/format";
 import type { ConfigEntry } from "@/lib/types";
+import { words } from "@/words/plans";
 import { Breakable } from "./breakable";
 import { Empty } from "./empty";
 import { ScrollBox } from "./scroll-box";
 import { SearchBox } from "./search-box";
 
+const say = words.settingsTable;
+
 /** Where Kafka says that a value comes from. */
 const SOURCES: Record<string, string> = {
-  DYNAMIC_BROKER_CONFIG: "set on this broker while it runs",
-  DYNAMIC_DEFAULT_BROKER_CONFIG: "set on all brokers while they run",
-  DYNAMIC_BROKER_LOGGER_CONFIG: "set on this broker's logger",
-  STATIC_BROKER_CONFIG: "the broker's file",
+  DYNAMIC_BROKER_CONFIG: say.setOnThisBrokerWhile,
+  DYNAMIC_DEFAULT_BROKER_CONFIG: say.setOnAllBrokersWhile,
+  DYNAMIC_BROKER_LOGGER_CONFIG: say.setOnThisBrokersLogger,
+  STATIC_BROKER_CONFIG: say.theBrokersFile,
   DEFAULT_CONFIG: "default",
 };
 
@@ -20,8 +24,8 @@ const SOURCES: Record<string, string> = {
 function inWords(name: string, value: string | null): string | null {
   const number = Number(value);
   if (value === null || value === "" || Number.isNaN(number) || number < 1000) return null;
-  if (name.endsWith(".ms")) return number >= 9e18 ? "no limit" : formatDurationMs(number);
-  if (name.endsWith(".bytes")) return number >= 9e18 ? "no limit" : formatBytes(number);
+  if (name.endsWith(".ms")) return number >= 9e18 ? say.noLimit : formatDurationMs(number);
+  if (name.endsWith(".bytes")) return number >= 9e18 ? say.noLimit : formatBytes(number);
   return null;
 }
 
@@ -43,28 +47,28 @@ export function SettingsTable({ settings, search, onSearch }: SettingsTableProps
   return (
     <>
       <div className="ps-toolbar">
-        <SearchBox value={search} label="Search settings" onChange={onSearch} />
+        <SearchBox value={search} label={say.searchSettings} onChange={onSearch} />
         <Switch
           size="xs"
-          label="Only what is not the default"
+          label={say.onlyWhatIsNotThe}
           checked={onlySet}
           onChange={(event) => setOnlySet(event.currentTarget.checked)}
         />
         <span className="ps-muted" style={{ marginLeft: "auto", fontSize: "0.75rem" }} role="status">
-          {plural(rows.length, "setting")}
+          {say.settings(rows.length)}
         </span>
       </div>
       {rows.length === 0 ? (
-        <Empty title="Nothing matches" />
+        <Empty title={say.nothingMatches} />
       ) : (
-        <ScrollBox label="Settings">
-          <table className="ps-table" aria-label="Settings">
+        <ScrollBox label={say.settings2}>
+          <table className="ps-table" aria-label={say.settings2}>
             <thead>
               <tr>
-                <th scope="col">Key</th>
-                <th scope="col">Value</th>
+                <th scope="col">{say.key}</th>
+                <th scope="col">{say.value}</th>
                 <th scope="col" className="ps-hide-sm">
-                  Comes from
+                  {say.comesFrom}
                 </th>
               </tr>
             </thead>
@@ -96,14 +100,19 @@ function SettingRow({ entry }: { entry: ConfigEntry }) {
       </td>
       <td style={{ minWidth: 150 }}>
         <span className="ps-mono">
-          {entry.sensitive ? "hidden" : <Breakable text={entry.value ?? ""} />}
-          {!entry.sensitive && !entry.value && <span className="ps-muted">not set</span>}
+          {entry.sensitive ? say.hidden : <Breakable text={entry.value ?? ""} />}
+          {!entry.sensitive && !entry.value && <span className="ps-muted">{say.notSet}</span>}
         </span>
-        {words && <span className="ps-muted"> {words}</span>}
+        {words && (
+          <span className="ps-muted" title={exactValue(entry.name, entry.value ?? "")}>
+            {" "}
+            {words}
+          </span>
+        )}
       </td>
       <td className="ps-hide-sm ps-muted" style={{ minWidth: 170 }}>
         {SOURCES[entry.source] ?? entry.source.toLowerCase().replaceAll("_", " ")}
-        {entry.read_only && <div style={{ fontSize: "0.75rem" }}>changes with a restart</div>}
+        {entry.read_only && <div style={{ fontSize: "0.75rem" }}>{say.changesWithARestart}</div>}
       </td>
     </tr>
   );

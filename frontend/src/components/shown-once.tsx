@@ -1,8 +1,11 @@
 import { Button, Group } from "@mantine/core";
 import type { ReactNode } from "react";
+import { words } from "@/words/plans";
 import { CodeBlock } from "./copy";
 import { Dialog } from "./dialog";
 import { Notice } from "./notice";
+
+const say = words.shownOnce;
 
 export interface Once {
   title: string;
@@ -24,14 +27,14 @@ export function ShownOnce({ once, onClose }: { once: Once | null; onClose: () =>
     >
       {once && (
         <>
-          <Notice tone="warn" title="Copy it now. It is not stored and cannot be shown again.">
+          <Notice tone="warn" title={say.copyItNowItIs}>
             {once.hint}
           </Notice>
           <div style={{ margin: "12px 0" }}>
             <CodeBlock label={once.label} text={once.text} />
           </div>
           <Group justify="flex-end">
-            <Button onClick={onClose}>I have copied it</Button>
+            <Button onClick={onClose}>{say.iHaveCopiedIt}</Button>
           </Group>
         </>
       )}

@@ -1,9 +1,12 @@
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatRecordRate } from "@/lib/format";
 import { type ListOf, useSparkline } from "@/lib/throughput";
+import { words } from "@/words/charts";
+import { Quantity } from "./quantity";
 import { Sparkline } from "./sparkline";
 
-const WORDS: Record<ListOf, string> = { topic: "written", group: "read", broker: "written as leader" };
+const say = words.sparkColumn;
+
+const WORDS: Record<ListOf, string> = { topic: "written", group: "read", broker: say.writtenAsLeader };
 
 /** What is written to a topic or a leader, or read by a group: the newest rate, and the last hour as a line. */
 export function SparkCell({ clusterId, of, name }: { clusterId: string; of: ListOf; name: string }) {
@@ -12,7 +15,7 @@ export function SparkCell({ clusterId, of, name }: { clusterId: string; of: List
   return (
     <span style={{ display: "inline-flex", gap: 6, alignItems: "center", whiteSpace: "nowrap" }}>
       <Sparkline name={`${name}, ${WORDS[of]}`} values={data.values} width={64} />
-      <span title={`${data.last} records/s`}>{formatRecordRate(data.last)}</span>
+      <Quantity of="recordRate" value={data.last} />
     </span>
   );
 }
@@ -21,7 +24,7 @@ export function SparkCell({ clusterId, of, name }: { clusterId: string; of: List
 export const sparkColumn = <Row,>(clusterId: string, of: ListOf, nameOf: (row: Row) => string) =>
   createColumnHelper<Row>().display({
     id: "rate",
-    header: of === "group" ? "Reads" : "Writes",
+    header: of === "group" ? say.reads : say.writes,
     meta: { align: "right", hideBelow: "md" },
     cell: ({ row }) => <SparkCell clusterId={clusterId} of={of} name={nameOf(row.original)} />,
   });

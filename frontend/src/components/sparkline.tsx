@@ -1,5 +1,8 @@
 import { useId } from "react";
 import { formatRecordRate } from "@/lib/format";
+import { words } from "@/words/charts";
+
+const say = words.sparkline;
 
 interface SparklineProps {
   /** What it is of, for those who hear it. */
@@ -42,14 +45,14 @@ export function Sparkline({
   name,
   values,
   format = formatRecordRate,
-  span = "the last hour",
+  span = say.theLastHour,
   width = 84,
   height = 22,
 }: SparklineProps) {
   const id = useId();
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return <span className="ps-muted">–</span>;
-  const words = `${name}: ${format(Math.min(...known))} to ${format(Math.max(...known))} in ${span}`;
+  const words = say.toIn(name, format(Math.min(...known)), format(Math.max(...known)), span);
   return (
     <svg role="img" aria-labelledby={id} width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
       <title id={id}>{words}</title>

@@ -2,6 +2,9 @@ import { ActionIcon } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconStar, IconStarFilled } from "@tabler/icons-react";
 import { type Favourite, isFavourite, useFavourites, useSetFavourite } from "@/lib/favourites";
+import { words } from "@/words/parts";
+
+const say = words.star;
 
 /** Whether it is one of the person's favourites, and the way to change that. */
 export function Star({ about }: { about: Favourite }) {
@@ -15,14 +18,14 @@ export function Star({ about }: { about: Favourite }) {
       color={isOne ? "yellow" : "gray"}
       size="sm"
       mr={4}
-      aria-label={`Favourite: ${about.name}`}
+      aria-label={say.favourite(about.name)}
       aria-pressed={isOne}
       onClick={() =>
         change.mutate(
           { ...about, is_favourite: !isOne },
           {
             onError: (error) =>
-              notifications.show({ color: "red", title: "The favourite was not changed", message: error.message }),
+              notifications.show({ color: "red", title: say.theFavouriteWasNotChanged, message: error.message }),
           },
         )
       }

@@ -1,6 +1,9 @@
 import { Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
+import { words } from "@/words/parts";
 import type { Tone } from "./status";
+
+const say = words.stats;
 
 export interface Stat {
   label: string;
@@ -29,7 +32,7 @@ export function Stats({ items }: { items: Stat[] }) {
 
 export function StatsSkeleton({ count = 5 }: { count?: number }) {
   return (
-    <div className="ps-stats" aria-busy="true" aria-label="Loading">
+    <div className="ps-stats" aria-busy="true" aria-label={say.loading}>
       {Array.from({ length: count }, (_, index) => (
         <div key={index} className="ps-stat">
           <Skeleton height={10} width={70} mb={9} />

@@ -6,11 +6,14 @@ import { api } from "@/lib/api-client";
 import { formatBytes, formatInteger } from "@/lib/format";
 import { useMayBrowse } from "@/lib/permissions";
 import type { MessagePart, OffsetDiffData, Plan } from "@/lib/types";
+import { words } from "@/words/plans";
 import { Lines } from "./card";
 import { Notice } from "./notice";
 import { partitionId } from "./partition-column";
 import { ProblemPanel } from "./problem-panel";
 import { RelTime } from "./rel-time";
+
+const say = words.targetSample;
 
 type Sample = components["schemas"]["OffsetSample"];
 type Move = OffsetDiffData["partitions"][number];
@@ -27,20 +30,15 @@ export function TargetSample({ plan }: { plan: Extract<Plan, { kind: "offset.res
   if (there.length === 0 || clusterId === null) return null;
   const rows = there.filter((row) => mayBrowse(clusterId, row.topic));
   if (rows.length === 0) {
-    return (
-      <Notice tone="info">
-        The records at these offsets are not shown: reading them needs the role message-reader, operator or owner on
-        their topics.
-      </Notice>
-    );
+    return <Notice tone="info">{say.theRecordsAtTheseOffsets}</Notice>;
   }
   const row = rows.find((each) => partitionId(each) === chosen);
   return (
     <div>
       <Select
-        label="See the record that is read first"
-        description={`Of one partition${rows.length < there.length ? " of a topic whose messages you may read" : ""}; reading it is noted in the audit log.`}
-        placeholder="Choose a partition"
+        label={say.seeTheRecordThatIs}
+        description={say.ofOnePartitionReadingIt(rows.length < there.length ? say.ofATopicWhoseMessages : "")}
+        placeholder={say.chooseAPartition}
         size="sm"
         maw={420}
         data={rows.map(partitionId)}
@@ -84,32 +82,32 @@ function SampledRecord({ sample }: { sample: Sample }) {
   if (record === null) {
     return (
       <p role="status" className="ps-muted">
-        Nothing is there yet: the log ends at {formatInteger(sample.offset)}.
+        {say.nothingIsThereYetThe(sample.offset)}
       </p>
     );
   }
   return (
-    <dl className="ps-record" aria-label="Record at the target">
-      <dt>Offset</dt>
+    <dl className="ps-record" aria-label={say.recordAtTheTarget}>
+      <dt>{say.offset}</dt>
       <dd>
         {formatInteger(record.offset)}
-        {record.offset !== sample.offset && " (the first one that is there)"}
+        {record.offset !== sample.offset && say.theFirstOneThatIs}
       </dd>
-      <dt>Time</dt>
+      <dt>{say.time}</dt>
       <dd>
-        <RelTime at={record.timestamp} fallback="not known" />
+        <RelTime at={record.timestamp} fallback={say.notKnown} />
       </dd>
-      <dt>Key</dt>
+      <dt>{say.key}</dt>
       <dd>
         <PartShown part={record.key} />
       </dd>
-      <dt>Value</dt>
+      <dt>{say.value}</dt>
       <dd>
         <PartShown part={record.value} />
       </dd>
       {record.headers.map((header, index) => (
         <div key={index} style={{ display: "contents" }}>
-          <dt>Header {header.name}</dt>
+          <dt>{say.header(header.name)}</dt>
           <dd>
             <PartShown part={header} />
           </dd>
@@ -117,8 +115,8 @@ function SampledRecord({ sample }: { sample: Sample }) {
       ))}
       {record.headers_left_out > 0 && (
         <>
-          <dt>Headers</dt>
-          <dd className="ps-muted">{formatInteger(record.headers_left_out)} more are not shown</dd>
+          <dt>{say.headers}</dt>
+          <dd className="ps-muted">{say.moreAreNotShown(record.headers_left_out)}</dd>
         </>
       )}
     </dl>
@@ -127,18 +125,18 @@ function SampledRecord({ sample }: { sample: Sample }) {
 
 /** As text, whatever it holds: never as markup. */
 function PartShown({ part }: { part: MessagePart }) {
-  if (part.kind === "null") return <span className="ps-muted">null</span>;
+  if (part.kind === "null") return <span className="ps-muted">{say.nullWord}</span>;
   const note = [
     part.size_bytes !== null && formatBytes(part.size_bytes),
-    part.kind === "hex" && "not text, in hexadecimal",
-    part.truncated && "only the beginning",
-    part.masked && "a mask hides something here",
+    part.kind === "hex" && say.notTextInHexadecimal,
+    part.truncated && say.onlyTheBeginning,
+    part.masked && say.aMaskHidesSomethingHere,
     part.problem,
   ].filter(Boolean);
   return (
     <>
       <pre className="ps-mono">{part.text}</pre>
-      <small className="ps-muted" title={part.size_bytes === null ? undefined : `${part.size_bytes} bytes`}>
+      <small className="ps-muted" title={part.size_bytes === null ? undefined : say.bytes(part.size_bytes)}>
         {note.join(", ")}
       </small>
     </>

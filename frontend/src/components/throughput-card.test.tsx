@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { openPage } from "@/testing/app";
+import { openPage, whole } from "@/testing/app";
 import { cluster } from "@/testing/samples";
 import { lineOf, throughput } from "@/testing/samples-throughput";
 import { type Answers, ok, PENDING, Refusal } from "@/testing/server";
@@ -70,8 +70,8 @@ describe("throughput", () => {
   it("says that sums are of what is known, and what is missing", async () => {
     const series = [lineOf([4, 4], { known: [0.5, 1] })];
     await open({ ...measured, ts_ms: [0, 30_000], series, complete: false, reason: "Not kept: too many." });
-    expect(await screen.findByText("· at least: 75 % is known")).toBeTruthy();
-    expect(screen.getByText("· Not kept: too many.")).toBeTruthy();
+    expect(await screen.findByText(whole("at least: 75 % is known"))).toBeTruthy();
+    expect(screen.getByText("Not kept: too many.")).toBeTruthy();
   });
 
   it.each([

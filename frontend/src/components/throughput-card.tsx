@@ -1,7 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import { formatByteRate, formatRecordRate } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
 import type { ChartRange } from "@/lib/search";
 import {
   knownShare,
@@ -13,11 +12,15 @@ import {
   type Throughput,
   useThroughput,
 } from "@/lib/throughput";
+import { words } from "@/words/charts";
 import { AsOf } from "./as-of";
 import { Card, Lines } from "./card";
 import { type Series, TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
+
+const say = words.throughputCard;
 
 interface ThroughputCardProps {
   clusterId: string;
@@ -30,10 +33,10 @@ interface ThroughputCardProps {
 
 /** Of a group; each has two lines. */
 const GROUP_TOPICS_SHOWN = 4;
-const SOURCES = { samples: "by samples", hours: "by hours", days: "by days" } as const;
+const SOURCES = { samples: say.bySamples, hours: say.byHours, days: say.byDays } as const;
 
 /** What went in and out a second: the last hour live, longer ranges from what Spark rolled up. */
-export function ThroughputCard({ clusterId, subject, title = "Throughput", range, onRange }: ThroughputCardProps) {
+export function ThroughputCard({ clusterId, subject, title = say.throughput, range, onRange }: ThroughputCardProps) {
   const shown = rangeOf(subject.of, range);
   const query = useThroughput(clusterId, subject, shown);
   const found = query.data;
@@ -51,7 +54,7 @@ export function ThroughputCard({ clusterId, subject, title = "Throughput", range
           {ranges.length > 1 && (
             <SegmentedControl
               size="xs"
-              aria-label={`Time range of ${title.toLowerCase()}`}
+              aria-label={say.timeRangeOf(title.toLowerCase())}
               data={ranges}
               value={shown}
               onChange={(value) => onRange(value as ChartRange)}
@@ -85,10 +88,8 @@ function Figures({ found, clusterId, subject }: { found: Throughput; clusterId: 
   const bytes = figureOf(found, subject, "bytes");
   if (records.length === 0 && bytes.length === 0)
     return (
-      <Empty title={found.as_of === null ? "Not measured yet" : "Nothing is known in this range"}>
-        {found.source === "samples"
-          ? "A rate is known from the second sample on, within a minute of the first."
-          : "Hours are rolled up after they have ended, days after midnight (UTC)."}
+      <Empty title={found.as_of === null ? say.notMeasuredYet : say.nothingIsKnownInThis}>
+        {found.source === "samples" ? say.aRateIsKnownFrom : say.hoursAreRolledUpAfter}
       </Empty>
     );
   const from = found.ts_ms[0];
@@ -97,12 +98,12 @@ function Figures({ found, clusterId, subject }: { found: Throughput; clusterId: 
   return (
     <div className="ps-card-body ps-cols-1-1">
       <figure style={{ margin: 0, minWidth: 0 }}>
-        <figcaption className="ps-caption">Records a second</figcaption>
-        <TimeChart series={records} label="Records a second over time" format={formatRecordRate} {...shared} />
+        <figcaption className="ps-caption">{say.recordsASecond}</figcaption>
+        <TimeChart series={records} label={say.recordsASecondOverTime} format={formatRecordRate} {...shared} />
       </figure>
       <figure style={{ margin: 0, minWidth: 0 }}>
-        <figcaption className="ps-caption">Bytes a second</figcaption>
-        <TimeChart series={bytes} label="Bytes a second over time" format={formatByteRate} {...shared} />
+        <figcaption className="ps-caption">{say.bytesASecond}</figcaption>
+        <TimeChart series={bytes} label={say.bytesASecondOverTime} format={formatByteRate} {...shared} />
       </figure>
     </div>
   );
@@ -115,7 +116,7 @@ function figureOf(found: Throughput, subject: Subject, unit: "records" | "bytes"
   if (!isOne) return lineEach(found, `${unit}_in_per_s`);
   return linesOf(found, [
     { name: "written", measure: `${unit}_in_per_s` },
-    { name: "read by groups", measure: `${unit}_out_per_s` },
+    { name: say.readByGroups, measure: `${unit}_out_per_s` },
   ]);
 }
 
@@ -124,8 +125,8 @@ function consumedAndProduced(found: Throughput, unit: "records" | "bytes"): Seri
   const name = (topic: string | null, what: string) => (found.series.length === 1 ? what : `${topic}, ${what}`);
   return found.series.slice(0, GROUP_TOPICS_SHOWN).flatMap((series) =>
     linesOf({ ...found, series: [series] }, [
-      { name: name(series.topic, "consumed"), measure: `${unit}_out_per_s` },
-      { name: name(series.topic, "produced"), measure: `${unit}_in_per_s` },
+      { name: name(series.topic, say.consumed), measure: `${unit}_out_per_s` },
+      { name: name(series.topic, say.produced), measure: `${unit}_in_per_s` },
     ]),
   );
 }
@@ -133,20 +134,20 @@ function consumedAndProduced(found: Throughput, unit: "records" | "bytes"): Seri
 function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
   const known = knownShare(found);
   return (
-    <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-      {failed && <span className="ps-warn">could not be read again ·</span>}
+    <div className="ps-legend ps-facts">
+      {failed && <span className="ps-warn">{say.couldNotBeReadAgain}</span>}
       <span>
-        {SOURCES[found.source]}, a point each {found.step_s < 3600 ? `${found.step_s} s` : `${found.step_s / 3600} h`}
+        {say.aPointEach(SOURCES[found.source], found.step_s < 3600 ? say.s(found.step_s) : say.h(found.step_s / 3600))}
       </span>
-      {known !== null && known < 0.995 && <span className="ps-warn">· at least: {formatShare(known)} is known</span>}
-      {found.reason && <span className="ps-warn">· {found.reason}</span>}
-      {found.of === "group" && found.series.length > GROUP_TOPICS_SHOWN && (
-        <span className="ps-warn">
-          · the busiest {GROUP_TOPICS_SHOWN} of {found.series.length} topics are shown
-        </span>
+      {known !== null && known < 0.995 && (
+        <span className="ps-warn">{say.atLeastIsKnown(<Quantity of="share" value={known} />)}</span>
       )}
-      {!found.complete && !found.reason && <span className="ps-warn">· the busiest are shown</span>}
-      <span>· reads are what consumer groups commit</span>
+      {found.reason && <span className="ps-warn">{found.reason}</span>}
+      {found.of === "group" && found.series.length > GROUP_TOPICS_SHOWN && (
+        <span className="ps-warn">{say.theBusiestOfTopics(GROUP_TOPICS_SHOWN, found.series.length)}</span>
+      )}
+      {!found.complete && !found.reason && <span className="ps-warn">{say.theBusiestAreShown}</span>}
+      <span>{say.readsAreWhatConsumerGroups}</span>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
+import { whole } from "@/testing/app";
 import type { LagPoint } from "@/lib/types";
 import { TimeLag } from "./time-lag";
 
@@ -33,7 +34,7 @@ describe("time lag", () => {
 
   it("gives the bound that is known, and no date once groups have been judged", () => {
     show([point({ lag_seconds_at_least: 60 }), point({ ts: "2026-11-21T10:01:00Z", lag_seconds_at_least: 120 })], null);
-    expect(screen.getByText("At least 2m")).toBeTruthy();
+    expect(screen.getByText(whole("At least 2m"))).toBeTruthy();
     expect(document.body.textContent).not.toContain("first run");
   });
 

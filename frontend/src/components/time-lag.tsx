@@ -4,9 +4,13 @@ import type { ChartSubject } from "@/lib/chart-events";
 import { formatDuration } from "@/lib/format";
 import { leastBehind, seriesByTopic } from "@/lib/lag";
 import type { LagPoint } from "@/lib/types";
+import { words } from "@/words/charts";
 import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
+import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
+
+const say = words.timeLag;
 
 /** As high as a chart, so that the one beside it keeps its place when this one comes. */
 const HEIGHT = 240;
@@ -26,7 +30,7 @@ export function TimeLag({ group, points, firstVerdictAt, about }: TimeLagProps) 
     return (
       <TimeChart
         series={series}
-        label={`Time lag of group ${group} over time`}
+        label={say.timeLagOfGroupOver(group)}
         format={formatDuration}
         height={HEIGHT}
         about={about}
@@ -39,17 +43,10 @@ export function TimeLag({ group, points, firstVerdictAt, about }: TimeLagProps) 
     <div style={{ display: "grid", alignContent: "center", minHeight: HEIGHT }}>
       <Empty
         icon={<IconClockQuestion size={20} />}
-        title={least ? `At least ${formatDuration(least)}` : "No time is known yet"}
+        title={least ? say.atLeast(<Quantity of="span" value={least} />) : say.noTimeIsKnownYet}
       >
-        {least
-          ? "The unread records are older than the samples of the log."
-          : "The time comes from samples of the log around the group's offsets."}
-        {firstVerdictAt && (
-          <>
-            {" "}
-            The first run that can judge the group: <RelTime at={firstVerdictAt} />.
-          </>
-        )}
+        {least ? say.theUnreadRecordsAreOlder : say.theTimeComesFromSamples}
+        {firstVerdictAt && <> {say.theFirstRunThatCan(<RelTime at={firstVerdictAt} />)}</>}
       </Empty>
     </div>
   );

@@ -2,6 +2,9 @@
 import { MultiSelect, type MultiSelectProps, Select, type SelectProps } from "@mantine/core";
 import { useState } from "react";
 import { useTopicSearch } from "@/lib/topic-search";
+import { words } from "@/words/parts";
+
+const say = words.topicSelect;
 
 interface Searched {
   clusterId: string;
@@ -13,10 +16,10 @@ function useOffered(clusterId: string, text: string) {
   const names = query.data?.data.map((topic) => topic.name) ?? [];
   const more = query.data?.page.has_more ?? false;
   const nothing = query.isPending
-    ? "Searching…"
+    ? say.searching
     : query.isError
-      ? `Topics could not be searched: ${query.error.message}`
-      : "No topic matches";
+      ? say.topicsCouldNotBeSearched(query.error.message)
+      : say.noTopicMatches;
   return { names, more, nothing };
 }
 
@@ -37,7 +40,7 @@ export function TopicSelect({ clusterId, value, ...more }: Searched & Omit<Selec
       onSearchChange={setText}
       filter={asFound}
       nothingFoundMessage={offered.nothing}
-      description={offered.more ? "There are more: type a part of the name." : more.description}
+      description={offered.more ? say.thereAreMoreTypeA : more.description}
     />
   );
 }
@@ -55,7 +58,7 @@ export function TopicMultiSelect({ clusterId, value = [], ...more }: Searched & 
       onSearchChange={setText}
       filter={asFound}
       nothingFoundMessage={offered.nothing}
-      description={offered.more ? "There are more: type a part of the name." : more.description}
+      description={offered.more ? say.thereAreMoreTypeA : more.description}
     />
   );
 }

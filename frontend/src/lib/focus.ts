@@ -18,6 +18,19 @@ export function watchFocus(): () => void {
   };
 }
 
+const FIRST = "input:not([type=hidden]), select, textarea, button, a[href]";
+
+/** Brings the focus back into a dialog that is open whenever the page behind takes it; returns how to stop. */
+export function holdFocus(dialog: HTMLElement): () => void {
+  const hold = ({ target }: FocusEvent) => {
+    if (!(target instanceof HTMLElement) || !isOutside(target)) return;
+    const first = dialog.querySelector<HTMLElement>("[data-autofocus]") ?? dialog.querySelector<HTMLElement>(FIRST);
+    first?.focus({ preventScroll: true });
+  };
+  document.addEventListener("focusin", hold);
+  return () => document.removeEventListener("focusin", hold);
+}
+
 /**
  * Gives the focus back once a dialog has closed: to what had it on the page, or to the page's heading where that is
  * gone. Whatever has the focus already keeps it.

@@ -1,5 +1,7 @@
 /** Numbers, bytes and times for people. The exact value always stays reachable in a title. */
 
+import { words } from "@/words";
+
 const integer = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 const NONE = "–";
@@ -108,9 +110,9 @@ export function toDate(value: string | number | null | undefined): Date | null {
 
 export function formatRelative(date: Date, now: number): string {
   const seconds = Math.round((now - date.getTime()) / 1000);
-  if (Math.abs(seconds) < 5) return "just now";
+  if (Math.abs(seconds) < 5) return words.common.justNow;
   const span = formatDuration(Math.abs(seconds)).split(" ")[0] ?? "";
-  return seconds > 0 ? `${span} ago` : `in ${span}`;
+  return seconds > 0 ? words.common.ago(span) : words.common.fromNow(span);
 }
 
 export function formatExact(date: Date): string {

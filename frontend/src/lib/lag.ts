@@ -1,6 +1,7 @@
 /** Pure helpers over Spark's lag rows. */
 import { LAG_STATUSES, RISK_SEVERITY, RISKS } from "@/generated/constants";
 import { formatDuration, formatInteger } from "./format";
+import { exactly } from "./quantities";
 import type { LagPoint, TopicRetention } from "./types";
 
 /** How bad a status is; the worst topic speaks for its group. */
@@ -94,6 +95,15 @@ export function lossIn(row: Expiry): string {
   return from === until ? `in ${from}` : `in ${from} to ${until}`;
 }
 
+/** The same in seconds, with what it means; for hovering. */
+export function lossExactly(row: Expiry): string {
+  const at = "at its present pace";
+  if (row.status === "LOSING" || row.first_loss_in_s === null) return `when it first loses an unread record, ${at}`;
+  const spanS = lossSpanS(row);
+  const until = spanS === null ? "" : ` to ${exactly("span", Math.max(0, row.first_loss_in_s) + spanS)}`;
+  return `${exactly("span", Math.max(0, row.first_loss_in_s))}${until} until it first loses an unread record, ${at}`;
+}
+
 /** How long after the earliest moment the loss may come, in seconds; null where that is not known. */
 function lossSpanS(row: Expiry): number | null {
   if (row.loss_from === null || row.loss_until === null) return null;
@@ -114,13 +124,11 @@ export function unread(point: LagPoint): string {
   return lag === null ? rest : `${formatInteger(lag)} + ${rest}`;
 }
 
-/** How far behind the slowest group is; "≥" when only a lower bound is known. */
-export function furthestBehind(points: LagPoint[]): string {
-  const known = points.map((point) => ({
-    seconds: point.lag_seconds ?? point.lag_seconds_at_least ?? 0,
-    exact: point.lag_seconds !== null,
-  }));
-  if (known.length === 0) return "–";
-  const most = known.reduce((slowest, one) => (one.seconds > slowest.seconds ? one : slowest));
-  return most.exact || most.seconds === 0 ? formatDuration(most.seconds) : `≥ ${formatDuration(most.seconds)}`;
+/** How far behind the slowest group is; not exact: at least so far. */
+export function furthestBehind(points: LagPoint[]): { seconds: number; exact: boolean } | null {
+  const known = points.map((point) => {
+    const seconds = point.lag_seconds ?? point.lag_seconds_at_least ?? 0;
+    return { seconds, exact: point.lag_seconds !== null || seconds === 0 };
+  });
+  return known.length === 0 ? null : known.reduce((slowest, one) => (one.seconds > slowest.seconds ? one : slowest));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { coversWords, inUnits, sharePrecise, targetWords, verdictRank } from "./objectives";
+import { coversWords, inUnits, targetWords, verdictRank } from "./objectives";
+import { sharePrecise } from "./readings";
 
 describe("lag objectives in words", () => {
   it("keeps the nines of a share", () => {

@@ -4,7 +4,7 @@ import type { components } from "@/generated/api";
 import { api } from "./api-client";
 import { formatDuration } from "./format";
 import type { ObjectiveRow } from "./insights";
-import { formatShare } from "./readings";
+import { sharePrecise } from "./readings";
 
 export type LagObjective = components["schemas"]["LagObjective"];
 export type Verdict = ObjectiveRow["verdict"];
@@ -21,9 +21,6 @@ export const useLagObjectives = () =>
 export const targetWords = ({ seconds, share }: { seconds: number; share: number }): string =>
   `at most ${formatDuration(seconds)} behind for ${sharePrecise(share)} of the time`;
 
-/** 0.9995 → "99.95 %": the nines are what an objective is about. */
-export const sharePrecise = (share: number): string => `${Number((share * 100).toFixed(3))} %`;
-
 /** What of the clusters' groups an objective covers, in words. */
 export function coversWords(
   { match, group, topic }: Pick<LagObjective, "match" | "group" | "topic">,
@@ -38,10 +35,6 @@ export function inUnits(seconds: number): { amount: number; unitS: number } {
   const unitS = [86_400, 3600, 60].find((unit) => seconds >= unit && seconds % unit === 0) ?? 1;
   return { amount: seconds / unitS, unitS };
 }
-
-/** The share of the time in words, of the windows that are known; null: none is. */
-export const goodWords = (row: Pick<ObjectiveRow, "good_share">): string =>
-  row.good_share === null ? "not known" : formatShare(row.good_share);
 
 const RANK: Record<Verdict, number> = { fast_burn: 0, slow_burn: 1, unknown: 2, within: 3 };
 /** What burns first. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { formatShare, inUnit, readingLabel, readingValue } from "./readings";
+import { exactInUnit, formatBudget, formatShare, inUnit, readingExact, readingLabel, readingValue } from "./readings";
 
 it.each([
   ["first_loss_in_s", 2400, "first loss in", "40m"],
@@ -12,9 +12,31 @@ it.each([
   ["rate", 2.34567, "rate", "2.346"],
   ["lag_s", null, "lag", "not known"],
   ["group", "readers", "group", "readers"],
+  ["status", "FALLING_BEHIND", "status", "Falling behind"],
+  ["risk", "SOMETHING_NEW", "risk", "something new"],
+  ["risk", "toString", "risk", "tostring"],
+  ["used_share", -0.5, "used share", "−50 %"],
   ["live", true, "live", "yes"],
 ])("reads %s %j", (name, value, label, text) => {
   expect([readingLabel(name), readingValue(name, value)]).toEqual([label, text]);
+});
+
+it("has the exact value of what its words round, and none where they are exact", () => {
+  expect([
+    readingExact("lag_s", 5400),
+    readingExact("used_share", 0.123456),
+    readingExact("rate", 2.34567),
+    readingExact("brokers", 1234),
+    readingExact("lag_s", null),
+    exactInUnit(86_400, "s"),
+    exactInUnit(0.29, "ratio"),
+    exactInUnit(3, "starts"),
+    exactInUnit(null, "s"),
+  ]).toEqual(["5,400 s", "12.3456 %", "2.34567", null, null, "86,400 s", "29 %", null, null]);
+});
+
+it("says how far a budget is overspent", () => {
+  expect([0.5, -0.05, -82.333].map(formatBudget)).toEqual(["50 %", "−5 %", "−8,233 %"]);
 });
 
 it("puts thresholds in their unit; none is not zero", () => {

@@ -47,6 +47,13 @@ export const press = (name: string | RegExp) => fireEvent.click(screen.getByRole
 export const fill = (label: string | RegExp, value: string) =>
   fireEvent.change(screen.getByLabelText(label), { target: { value } });
 
+/** Finds the innermost element with a text that is drawn by several; `findByText(whole("in 2h"))`. */
+export const whole = (text: string | RegExp) => (_: string, element: Element | null) => {
+  const says = (one: Element) =>
+    typeof text === "string" ? one.textContent.trim() === text : text.test(one.textContent);
+  return element !== null && says(element) && ![...element.children].some(says);
+};
+
 /** The texts of a table's body, row by row. */
 export async function rowsOf(table: string): Promise<string[][]> {
   const body = within(await screen.findByRole("table", { name: table }))

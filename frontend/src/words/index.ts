@@ -1,15 +1,16 @@
-/** What the console says, in one place and by name, so that another language is one more folder like `en`. */
-import { en } from "./en";
+/** What the console says in its frame and on many pages. A feature's own words are in `words/<feature>`, so that they
+ * are loaded with its pages. */
+import { common } from "./en/common";
+import { kinds } from "./en/kinds";
+import { navigation } from "./en/navigation";
+import { palette } from "./en/palette";
+import { statuses } from "./en/statuses";
+import { shown } from "./shown";
 
-type Widened<T> = T extends string
-  ? string
-  : T extends (...given: infer Given) => string
-    ? (...given: Given) => string
-    : { readonly [Name in keyof T]: Widened<T[Name]> };
-
-/** What a language has to say; one that lacks a word, or does not take what a sentence is about, does not compile. */
-export type Words = Widened<typeof en>;
-
-export const LANGUAGES = { en } satisfies Record<string, Words>;
-
-export const words: Words = LANGUAGES.en;
+export const words = {
+  common: shown("common", common),
+  kinds: shown("kinds", kinds),
+  navigation: shown("navigation", navigation),
+  palette: shown("palette", palette),
+  statuses: shown("statuses", statuses),
+};

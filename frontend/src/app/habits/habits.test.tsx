@@ -96,6 +96,30 @@ describe("the palette", () => {
     expect(screen.getByRole("option", { name: /Audit/ })).toBeTruthy();
   });
 
+  it("loses no letter that is typed before it is there, and types it nowhere else", async () => {
+    await open("/clusters/c1/topics");
+    const search = await screen.findByRole("searchbox", { name: "Search topics" });
+    search.focus();
+    press("k", { ctrlKey: true });
+    // None of these waits for anything: the palette is not loaded, or has not got the focus yet.
+    const went = ["r", "x", "Backspace", "u", "n"].map((key) => fireEvent.keyDown(search, { key }));
+    expect(went).toEqual([false, false, false, false, false]);
+    const field = await screen.findByRole("combobox", { name: "Search and go to" });
+    await waitFor(() => expect(document.activeElement).toBe(field));
+    expect((field as HTMLInputElement).value).toBe("run");
+    expect((search as HTMLInputElement).value).toBe("");
+    await screen.findByRole("option", { name: /Runbooks/ });
+  });
+
+  it("is put away with Escape before it is there, and begins empty again", async () => {
+    await open();
+    press("k", { ctrlKey: true });
+    press("a");
+    press("Escape");
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(((await palette()) as HTMLInputElement).value).toBe("");
+  });
+
   it("opens at a click for those who do not know the key", async () => {
     await open();
     fireEvent.click(screen.getAllByRole("button", { name: /^Search/ })[0] as HTMLElement);

@@ -5,7 +5,7 @@ import { useSession } from "@/lib/session";
 import { useLastCluster } from "@/lib/use-last-cluster";
 import { words } from "@/words";
 import { placesFor } from "./places";
-import { type Begun, isMac, step, takesText } from "./shortcuts";
+import { type Begun, isMac, step, takesText, typed } from "./shortcuts";
 
 const Palette = lazy(() => import("./palette"));
 const Help = lazy(() => import("./help"));
@@ -23,8 +23,11 @@ export function Habits() {
   const [open, setOpen] = useState<Open>(null);
   // What was opened once stays mounted, so that closing it gives the focus back.
   const [wanted, setWanted] = useState<ReadonlySet<Open>>(new Set());
+  // Kept here, as somebody may type before the palette is loaded and has the focus.
+  const [text, setText] = useState("");
   const show = (what: Open) => {
     setOpen(what);
+    setText("");
     setWanted((before) => new Set([...before, what]));
   };
   const begun = useRef<Begun>(null);
@@ -32,6 +35,12 @@ export function Habits() {
     const goes = new Map(places.flatMap(({ key, href }) => (key ? [[key, href] as const] : [])));
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.isComposing) return;
+      if (open === "palette" && !document.activeElement?.closest(".ps-palette-head")) {
+        if (event.key === "Escape") return setOpen(null);
+        if (typed("", event) === null) return;
+        event.preventDefault();
+        return setText((before) => typed(before, event) ?? before);
+      }
       const isCovered = document.querySelector("[role=dialog]") !== null;
       const busy = takesText(document.activeElement) || isCovered;
       const next = step(begun.current, event, event.timeStamp, { goes, busy });
@@ -44,7 +53,7 @@ export function Habits() {
     };
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
-  }, [places, router]);
+  }, [places, router, open]);
   const close = () => setOpen(null);
   return (
     <>
@@ -52,13 +61,20 @@ export function Habits() {
         <IconSearch size={15} aria-hidden />
         <span className="ps-hide-sm">{words.palette.open}</span>
         <kbd className="ps-hide-sm" aria-hidden>
-          {isMac() ? "⌘K" : "Ctrl K"}
+          {isMac() ? words.palette.keys.mac : words.palette.keys.other}
         </kbd>
         <span className="ps-sr ps-only-sm">{words.palette.open}</span>
       </button>
       <Suspense>
         {wanted.has("palette") && (
-          <Palette opened={open === "palette"} onClose={close} places={places} clusterName={cluster?.name} />
+          <Palette
+            opened={open === "palette"}
+            onClose={close}
+            text={text}
+            onText={setText}
+            places={places}
+            clusterName={cluster?.name}
+          />
         )}
         {wanted.has("help") && <Help opened={open === "help"} onClose={close} places={places} />}
       </Suspense>

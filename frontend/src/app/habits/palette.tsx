@@ -5,6 +5,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { api } from "@/lib/api-client";
+import { ReturnFocus } from "@/components/dialog";
 import { useFavourites } from "@/lib/favourites";
 import { addRecent, readRecent } from "@/lib/recent";
 import { useOverview } from "@/lib/use-clusters";
@@ -12,14 +13,17 @@ import { useRecentKey } from "@/lib/use-recent";
 import { words } from "@/words";
 import { atRest, type Entry, placeEntries, type Section, sections } from "./palette-model";
 import type { Place } from "./places";
+import { TEXT_MAX } from "./shortcuts";
 
 const PAUSE_MS = 150;
-const TEXT_MAX = 100;
 const say = words.palette;
 
 interface PaletteProps {
   opened: boolean;
   onClose: () => void;
+  /** What is searched for, which may have been typed before this was there. */
+  text: string;
+  onText: (text: string) => void;
   places: (Place & { href: string })[];
   clusterName: string | undefined;
 }
@@ -30,6 +34,7 @@ export default function Palette({ opened, onClose, ...rest }: PaletteProps) {
     <Modal.Root opened={opened} onClose={onClose} size={620} padding={0} transitionProps={{ duration: 0 }}>
       <Modal.Overlay />
       <Modal.Content aria-label={say.title}>
+        <ReturnFocus />
         <Chooser onClose={onClose} {...rest} />
       </Modal.Content>
     </Modal.Root>
@@ -48,10 +53,9 @@ function useFound(text: string) {
   });
 }
 
-function Chooser({ onClose, places, clusterName }: Omit<PaletteProps, "opened">) {
+function Chooser({ onClose, text, onText, places, clusterName }: Omit<PaletteProps, "opened">) {
   const id = useId();
   const router = useRouter();
-  const [text, setText] = useState("");
   const wanted = text.trim();
   const [asked] = useDebouncedValue(wanted, PAUSE_MS);
   const found = useFound(wanted === "" ? "" : asked);
@@ -102,7 +106,7 @@ function Chooser({ onClose, places, clusterName }: Omit<PaletteProps, "opened">)
           autoComplete="off"
           value={text}
           onChange={(event) => {
-            setText(event.currentTarget.value);
+            onText(event.currentTarget.value);
             setAt(0);
           }}
           onKeyDown={onKeyDown}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Begun, type Pressed, SEQUENCE_MS, step, takesText } from "./shortcuts";
+import { type Begun, type Pressed, SEQUENCE_MS, step, takesText, TEXT_MAX, typed } from "./shortcuts";
 
 const goes = new Map([
   ["t", "/clusters/c1/topics"],
@@ -58,5 +58,31 @@ describe("what takes text", () => {
     for (const tag of ["input", "textarea", "select"]) expect(takesText(document.createElement(tag))).toBe(true);
     expect(takesText(document.createElement("button"))).toBe(false);
     expect(takesText(null)).toBe(false);
+  });
+});
+
+describe("what is typed before a field is there", () => {
+  const key = (key: string, more = {}) => ({
+    key,
+    ctrlKey: false,
+    metaKey: false,
+    altKey: false,
+    shiftKey: false,
+    ...more,
+  });
+
+  it("is letters, whatever their length, and what takes them away", () => {
+    expect(typed("to", key("p"))).toBe("top");
+    expect(typed("a", key("😀"))).toBe("a😀");
+    expect(typed("a😀", key("Backspace"))).toBe("a");
+  });
+
+  it("is no key of another use, and no more than the palette takes", () => {
+    expect([key("Enter"), key("Tab"), key("c", { ctrlKey: true })].map((one) => typed("a", one))).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    expect(typed("x".repeat(TEXT_MAX), key("y"))).toHaveLength(TEXT_MAX);
   });
 });

@@ -1,5 +1,7 @@
 /** Which keys do what. Pure: what was pressed before, a key and the time make an action. */
 
+/** The longest text that the palette searches for. */
+export const TEXT_MAX = 100;
 /** How long after `g` the next key belongs to it, ms. */
 export const SEQUENCE_MS = 1_200;
 
@@ -40,6 +42,14 @@ export function step(
     return { begun: null, action: href === undefined ? null : { act: "go", href } };
   }
   return { begun: key === "g" ? atMs : null, action: null };
+}
+
+/** A text with what was pressed typed behind it; null: it types nothing. */
+export function typed(text: string, { key, ctrlKey, metaKey, altKey }: Pressed): string | null {
+  if (ctrlKey || metaKey || altKey) return null;
+  if (key === "Backspace") return [...text].slice(0, -1).join("");
+  // A key that has a name of several letters is no letter; a letter may be two units long.
+  return [...key].length === 1 ? (text + key).slice(0, TEXT_MAX) : null;
 }
 
 /** Whether what has the focus takes text. */

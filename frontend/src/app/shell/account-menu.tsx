@@ -3,6 +3,9 @@ import { IconBook2, IconDeviceDesktop, IconLock, IconLogout, IconUserCircle } fr
 import { useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { useLogout, useSession } from "@/lib/session";
+import { words } from "@/words/frame";
+
+const say = words.accountMenu;
 
 /** Who is signed in, and what is theirs. It is loaded at the first click on its button, and opens with it. */
 export function AccountMenu() {
@@ -14,7 +17,7 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" width={210} opened={opened} onChange={setOpened}>
       <Menu.Target>
-        <ActionIcon size="md" aria-label="Account">
+        <ActionIcon size="md" aria-label={say.account}>
           <IconUserCircle size={19} stroke={1.7} />
         </ActionIcon>
       </Menu.Target>
@@ -24,13 +27,13 @@ export function AccountMenu() {
           {session?.tenant && ` · ${session.tenant.name}`}
         </Menu.Label>
         <Menu.Item leftSection={<IconLock size={15} />} onClick={() => void router.navigate({ to: "/profile" })}>
-          Profile and password
+          {say.profileAndPassword}
         </Menu.Item>
         <Menu.Item leftSection={<IconDeviceDesktop size={15} />} onClick={() => setColorScheme("auto")}>
-          Colours of the system
+          {say.coloursOfTheSystem}
         </Menu.Item>
         <Menu.Item leftSection={<IconBook2 size={15} />} component="a" href="/api/v1/openapi.json" target="_blank">
-          REST API description
+          {say.restApiDescription}
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item
@@ -44,7 +47,7 @@ export function AccountMenu() {
             })
           }
         >
-          Sign out
+          {say.signOut}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -9,7 +9,7 @@ const EXACT = { exact: true } as const;
 
 const say = words.navigation;
 
-const SECTIONS: Record<string, string> = {
+const sections = (): Record<string, string> => ({
   topics: say.topics,
   "new-topic": say.newTopic,
   groups: say.groups,
@@ -18,9 +18,9 @@ const SECTIONS: Record<string, string> = {
   analytics: say.analytics,
   events: say.events,
   usage: say.clusterUsage,
-};
+});
 
-const PAGES: Record<string, string> = {
+const pages = (): Record<string, string> => ({
   "/audit": say.audit,
   "/clusters/new": say.newCluster,
   "/destinations": say.destinations,
@@ -29,7 +29,7 @@ const PAGES: Record<string, string> = {
   "/usage": say.tenantUsage,
   "/profile": say.profile,
   "/platform": say.platform,
-};
+});
 
 /** Where this page is: cluster, section, resource. */
 export function Crumbs() {
@@ -47,14 +47,14 @@ export function Crumbs() {
     if (topic) {
       items.push(
         <Link activeOptions={EXACT} to="/clusters/$clusterId/topics" params={{ clusterId }}>
-          Topics
+          {say.topics}
         </Link>,
         topic,
       );
     } else if (group) {
       items.push(
         <Link activeOptions={EXACT} to="/clusters/$clusterId/groups" params={{ clusterId }}>
-          Consumer groups
+          {say.groups}
         </Link>,
       );
       if (pathname.endsWith("/reset")) {
@@ -68,20 +68,20 @@ export function Crumbs() {
     } else if (broker) {
       items.push(
         <Link activeOptions={EXACT} to="/clusters/$clusterId" params={{ clusterId }}>
-          Brokers
+          {say.brokers}
         </Link>,
         broker,
       );
-    } else if (SECTIONS[section]) items.push(SECTIONS[section]);
-    else items.push("Brokers");
+    } else if (sections()[section]) items.push(sections()[section]);
+    else items.push(say.brokers);
   } else if (pathname.startsWith("/alerts")) {
     items.push(
       alertId ? (
         <Link activeOptions={EXACT} to="/alerts">
-          Alerts
+          {say.alerts}
         </Link>
       ) : (
-        "Alerts"
+        say.alerts
       ),
     );
     if (alertId) items.push(alertId);
@@ -89,10 +89,10 @@ export function Crumbs() {
     items.push(
       runbookId ? (
         <Link activeOptions={EXACT} to="/runbooks">
-          Runbooks
+          {say.runbooks}
         </Link>
       ) : (
-        "Runbooks"
+        say.runbooks
       ),
     );
     if (runbookId) items.push(runbookId);
@@ -100,16 +100,16 @@ export function Crumbs() {
     items.push(
       operationId ? (
         <Link activeOptions={EXACT} to="/operations">
-          Operations
+          {say.operations}
         </Link>
       ) : (
-        "Operations"
+        say.operations
       ),
     );
     if (operationId) items.push(operationId);
-  } else items.push(PAGES[pathname] ?? "Overview");
+  } else items.push(pages()[pathname] ?? say.overview);
   return (
-    <nav aria-label="Breadcrumb" className="ps-crumbs">
+    <nav aria-label={say.breadcrumb} className="ps-crumbs">
       {items.map((item, index) => (
         <Fragment key={index}>
           {index > 0 && <IconChevronRight size={13} aria-hidden />}

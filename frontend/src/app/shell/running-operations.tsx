@@ -5,6 +5,9 @@ import { Link } from "@tanstack/react-router";
 import { Hint } from "@/components/hint";
 import { TERMINAL } from "@/lib/operations";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/frame";
+
+const say = words.runningOperations;
 
 interface RunningOperationsProps {
   /** Whether the stream of changes is open. */
@@ -26,19 +29,15 @@ export function RunningOperations({ live, since }: RunningOperationsProps) {
         style={{ display: "flex", gap: 8, alignItems: "center", fontSize: "0.8125rem", whiteSpace: "nowrap" }}
       >
         <Loader size={14} />
-        <span>{running} running</span>
+        <span>{say.running(running)}</span>
       </UnstyledButton>
     );
   }
   return (
-    <Hint
-      label={
-        live ? "Changes arrive as they happen." : "The live stream is down; pages refresh every few seconds instead."
-      }
-    >
+    <Hint label={live ? say.changesArriveAsTheyHappen : say.theLiveStreamIsDown}>
       <span className="ps-status ps-muted ps-hide-sm" style={{ fontSize: "0.75rem" }}>
         <IconCircleFilled size={8} className={live ? "ps-ok" : "ps-warn"} aria-hidden />
-        {live ? "Live" : "Polling"}
+        {live ? say.live : say.polling}
       </span>
     </Hint>
   );
@@ -49,14 +48,14 @@ function Stale({ since }: { since: number }) {
   const client = useQueryClient();
   const retry = () => void client.refetchQueries({ queryKey: ["page"], type: "active" });
   return (
-    <Hint label="The server did not answer since then; pages go on asking. Ask now.">
+    <Hint label={say.theServerDidNotAnswer}>
       <UnstyledButton
         onClick={retry}
         className="ps-status ps-warn"
         style={{ fontSize: "0.75rem", whiteSpace: "nowrap" }}
       >
         <IconAlertTriangle size={14} aria-hidden />
-        <span role="status">Stale since {clock(since)}</span>
+        <span role="status">{say.staleSince(clock(since))}</span>
       </UnstyledButton>
     </Hint>
   );

@@ -11,6 +11,7 @@ import { words } from "@/words";
 import { Habits } from "../habits/habits";
 import { Brand } from "./brand";
 import { Crumbs } from "./crumbs";
+import { ExactOnTap } from "./exact-on-tap";
 import { RunningOperations } from "./running-operations";
 import { SideNav } from "./side-nav";
 import { SignInAgain } from "./sign-in-again";
@@ -32,17 +33,17 @@ export function Shell() {
       <a href="#main" className="ps-skip">
         {words.navigation.skip}
       </a>
-      <aside className="ps-shell-side" aria-label="Sidebar">
+      <aside className="ps-shell-side" aria-label={words.navigation.sidebar}>
         <Group h={46} px={18} justify="space-between" wrap="nowrap" style={{ flex: "none" }}>
           <Brand />
-          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Close menu" />
+          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={words.navigation.closeMenu} />
         </Group>
         <div className="ps-shell-scroll">
           <SideNav />
         </div>
       </aside>
       <header className="ps-shell-head">
-        <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+        <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={words.navigation.menu} />
         <Crumbs />
         <Group gap={6} ml="auto" wrap="nowrap">
           <Habits />
@@ -61,6 +62,7 @@ export function Shell() {
         </div>
       </main>
       <SignInAgain />
+      <ExactOnTap />
     </div>
   );
 }

@@ -18,7 +18,7 @@ import {
   IconTimelineEvent,
   IconUsersGroup,
 } from "@tabler/icons-react";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { AlertBadge } from "@/components/alert-badge";
 import { PlainSelect } from "@/components/plain-select";
 import { useSession } from "@/lib/session";
@@ -30,6 +30,18 @@ import { TenantSwitch } from "./tenant-switch";
 const say = words.navigation;
 const ICON = { size: 17, stroke: 1.7, "aria-hidden": true } as const;
 
+/** How the router marks the link of the page that is open. */
+const HERE = { "data-status": "active", "aria-current": "page" } as const;
+
+/** Where a page belongs whose address does not begin with that of its place. */
+function placeOf(pathname: string): "overview" | "cluster" | "topics" | null {
+  const [, area, cluster, section] = pathname.split("/");
+  if (area !== "clusters") return null;
+  if (section === undefined) return cluster === "new" || cluster === "register" ? "overview" : null;
+  if (section === "brokers" || section === "credentials") return "cluster";
+  return section === "new-topic" ? "topics" : null;
+}
+
 export function SideNav() {
   const { clusterId: opened } = useParams({ strict: false });
   const { data } = useOverview();
@@ -38,11 +50,12 @@ export function SideNav() {
   // Outside a cluster its links stay.
   const clusterId = useLastCluster(opened)?.id ?? opened;
   const navigate = useNavigate();
+  const { pathname } = useLocation();
   return (
-    <nav aria-label="Main" style={{ paddingBottom: 16 }}>
+    <nav aria-label={say.main} style={{ paddingBottom: 16 }}>
       <TenantSwitch />
       <div className="ps-nav" style={{ marginTop: 6 }}>
-        <Link to="/" activeOptions={{ exact: true }}>
+        <Link to="/" activeOptions={{ exact: true }} {...(placeOf(pathname) === "overview" && HERE)}>
           <IconLayoutDashboard {...ICON} /> {say.overview}
         </Link>
         <Link to="/alerts" activeOptions={{ includeSearch: false }}>
@@ -101,15 +114,26 @@ function ClusterHints() {
 
 function ClusterLinks({ clusterId }: { clusterId: string }) {
   const params = { clusterId };
+  const place = placeOf(useLocation().pathname);
   return (
     <>
-      <Link to="/clusters/$clusterId" params={params} activeOptions={{ exact: true }}>
+      <Link
+        to="/clusters/$clusterId"
+        params={params}
+        activeOptions={{ exact: true }}
+        {...(place === "cluster" && HERE)}
+      >
         <IconServer2 {...ICON} /> {say.brokers}
       </Link>
       <Link to="/clusters/$clusterId/events" params={params} activeOptions={{ includeSearch: false }}>
-        <IconTimelineEvent {...ICON} /> Events
+        <IconTimelineEvent {...ICON} /> {say.events}
       </Link>
-      <Link to="/clusters/$clusterId/topics" params={params} activeOptions={{ includeSearch: false }}>
+      <Link
+        to="/clusters/$clusterId/topics"
+        params={params}
+        activeOptions={{ includeSearch: false }}
+        {...(place === "topics" && HERE)}
+      >
         <IconStack2 {...ICON} /> {say.topics}
       </Link>
       <Link to="/clusters/$clusterId/groups" params={params} activeOptions={{ includeSearch: false }}>

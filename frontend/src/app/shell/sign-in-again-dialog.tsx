@@ -5,6 +5,9 @@ import { useState } from "react";
 import { ProblemPanel } from "@/components/problem-panel";
 import { anonymousQuery, useSession, useSignInAgain } from "@/lib/session";
 import { setSignedOut } from "@/lib/signed-out";
+import { words } from "@/words/frame";
+
+const say = words.signInAgainDialog;
 
 /** The login in place: the page behind it stays, with what was typed into it. */
 export function SignInAgainDialog({ isGone }: { isGone: boolean }) {
@@ -15,7 +18,7 @@ export function SignInAgainDialog({ isGone }: { isGone: boolean }) {
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
-      title={<strong>Sign in again</strong>}
+      title={<strong>{say.signInAgain}</strong>}
     >
       {isGone && <Form />}
     </Modal>
@@ -42,17 +45,17 @@ function Form() {
   return (
     <form onSubmit={submit}>
       <Stack gap="md">
-        <Text size="sm">Your session has ended. This page stays as it is, with what you have typed.</Text>
+        <Text size="sm">{say.yourSessionHasEndedThis}</Text>
         {passwords && (
           <>
             <input type="hidden" name="username" autoComplete="username" value={username} readOnly />
             <PasswordInput
-              label={`Password of ${username}`}
+              label={say.passwordOf(username)}
               name="password"
               autoComplete="current-password"
               data-autofocus
               visibilityToggleFocusable
-              visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
+              visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
               required
               withAsterisk={false}
               value={password}
@@ -64,24 +67,25 @@ function Form() {
         {anonymous.isError && <ProblemPanel error={anonymous.error} onRetry={() => void anonymous.refetch()} />}
         {provider !== null && (
           <Text size="sm">
-            <a href="/console/oidc/login" target="_blank" rel="noreferrer">
-              Sign in with {provider} in a new tab
-            </a>
-            , then come back and continue.
+            {say.thenComeBackAndContinue(
+              <a href="/console/oidc/login" target="_blank" rel="noreferrer">
+                {say.signInWithInA(provider)}
+              </a>,
+            )}
           </Text>
         )}
         <Group justify="flex-end" gap={8}>
           <Button variant="default" onClick={leave}>
-            Leave this page
+            {say.leaveThisPage}
           </Button>
           {provider !== null && (
             <Button variant="default" onClick={() => again.mutate(null)} loading={again.isPending}>
-              Continue
+              {say.continue}
             </Button>
           )}
           {passwords && (
             <Button type="submit" loading={again.isPending} disabled={anonymous.isPending || password === ""}>
-              Sign in
+              {say.signIn}
             </Button>
           )}
         </Group>

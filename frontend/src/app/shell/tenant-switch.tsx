@@ -1,6 +1,9 @@
 import { useRouter } from "@tanstack/react-router";
 import { PlainSelect } from "@/components/plain-select";
 import { useSession, useSwitchTenant } from "@/lib/session";
+import { words } from "@/words/frame";
+
+const say = words.tenantSwitch;
 
 /** Shown only to people with more than one tenant. */
 export function TenantSwitch() {
@@ -11,7 +14,7 @@ export function TenantSwitch() {
   return (
     <div style={{ padding: "4px 12px 6px" }}>
       <PlainSelect
-        label="Tenant"
+        label={say.tenant}
         options={session.tenants.map((tenant) => ({ value: tenant.slug, label: tenant.name }))}
         value={session.tenant.slug}
         disabled={switchTenant.isPending}

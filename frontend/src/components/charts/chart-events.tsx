@@ -3,8 +3,10 @@ import { useLocalStorage } from "@mantine/hooks";
 import { useId, useState } from "react";
 import { EventList } from "@/components/event-list";
 import { type ChartRange, type ChartSubject, useChartEvents } from "@/lib/chart-events";
-import { plural } from "@/lib/format";
 import type { TimelineEvent } from "@/lib/types";
+import { words } from "@/words/charts";
+
+const say = words.chartEvents;
 
 const NONE: TimelineEvent[] = [];
 
@@ -47,25 +49,25 @@ export function ChartEvents({ happened, label }: ChartEventsProps) {
           aria-controls={list}
           onClick={() => setOpen(!open)}
         >
-          {hasMore ? `The newest ${plural(events.length, "event")}` : plural(events.length, "event")} in this time
+          {say.inThisTime(hasMore ? say.theNewestEvents(events.length) : say.events(events.length))}
         </Button>
       )}
       {shown && isKnown && !hasFailed && events.length === 0 && (
-        <span className="ps-muted">No events in this time</span>
+        <span className="ps-muted">{say.noEventsInThisTime}</span>
       )}
-      {shown && hasFailed && <span className="ps-warn">Events could not be read</span>}
+      {shown && hasFailed && <span className="ps-warn">{say.eventsCouldNotBeRead}</span>}
       <Button
         variant="subtle"
         size="compact-xs"
         ml="auto"
         aria-pressed={shown}
-        title="On every chart"
+        title={say.onEveryChart}
         onClick={() => setShown(!shown)}
       >
-        {shown ? "Hide events" : "Show events"}
+        {shown ? say.hideEvents : say.showEvents}
       </Button>
       <div id={list} hidden={!open || !shown}>
-        {open && shown && <EventList events={events} label={`Events in: ${label}`} numbered />}
+        {open && shown && <EventList events={events} label={say.eventsIn(label)} numbered />}
       </div>
     </div>
   );

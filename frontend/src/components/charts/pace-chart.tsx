@@ -2,6 +2,9 @@ import { Skeleton, useComputedColorScheme } from "@mantine/core";
 import { lazy, Suspense, useMemo } from "react";
 import { formatDuration } from "@/lib/format";
 import type { Point } from "@/lib/gaps";
+import { words } from "@/words/charts";
+
+const say = words.paceChart;
 
 const EChart = lazy(() => import("./echart"));
 const HEIGHT = 260;
@@ -20,7 +23,7 @@ const INK = {
   light: { produced: "#0b6b80", consumed: "#2f7d32", horizon: "#b3261e", text: "#5a6673", line: "#e3e8ed" },
   dark: { produced: "#58bdd1", consumed: "#7fce83", horizon: "#ff9d94", text: "#97a4b3", line: "#26303b" },
 } as const;
-const NAMES = { produced: "Produced", consumed: "Consumed", horizon: "First unread record expires in" } as const;
+const NAMES = { produced: say.produced, consumed: say.consumed, horizon: say.firstUnreadRecordExpiresIn } as const;
 
 /** What is written against what is read, and beside them how much time retention leaves; gaps stay gaps. */
 export function PaceChart({ label, produced, consumed, horizon, formatRate }: PaceChartProps) {
@@ -40,7 +43,7 @@ export function PaceChart({ label, produced, consumed, horizon, formatRate }: Pa
       lineStyle: { width: 1.8, color: ink[name], type: isTime ? "dashed" : "solid" },
       tooltip: {
         valueFormatter: (value: unknown) =>
-          typeof value !== "number" ? "not known" : isTime ? formatDuration(value) : formatRate(value),
+          typeof value !== "number" ? say.notKnown : isTime ? formatDuration(value) : formatRate(value),
       },
     });
     return {

@@ -4,7 +4,10 @@ import { type ChartMark, type ChartSubject, marksOf, rangeOf } from "@/lib/chart
 import { formatCompact } from "@/lib/format";
 import { colorsOf } from "@/lib/series-colors";
 import { ticks } from "@/lib/ticks";
+import { words } from "@/words/charts";
 import { ChartEvents, useShownEvents } from "./chart-events";
+
+const say = words.timeChart;
 
 const EChart = lazy(() => import("./echart"));
 
@@ -127,7 +130,7 @@ function Lines({
         backgroundColor: dark ? "#1a232c" : "#fff",
         borderColor: line,
         textStyle: { color: dark ? "#d9dfe7" : "#18202a", fontSize: 12 },
-        valueFormatter: (value: unknown) => (typeof value === "number" ? format(value) : "not known"),
+        valueFormatter: (value: unknown) => (typeof value === "number" ? format(value) : say.notKnown),
       },
       xAxis: {
         type: "time",

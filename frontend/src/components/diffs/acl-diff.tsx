@@ -1,10 +1,13 @@
 import type { AclBinding } from "@/lib/types";
+import { words } from "@/words/diffs";
+
+const say = words.aclDiff;
 
 /** An ACL as one sentence. */
 export function aclSentence(acl: AclBinding): string {
-  const pattern = acl.pattern_type.toUpperCase() === "PREFIXED" ? " starting with" : "";
-  const verb = acl.permission.toUpperCase() === "DENY" ? "may not" : "may";
-  const from = acl.host === "*" ? "" : ` from ${acl.host}`;
+  const pattern = acl.pattern_type.toUpperCase() === "PREFIXED" ? say.startingWith : "";
+  const verb = acl.permission.toUpperCase() === "DENY" ? say.mayNot : say.may;
+  const from = acl.host === "*" ? "" : say.from(acl.host);
   return `${acl.principal} ${verb} ${acl.operation.toLowerCase()} ${acl.resource_type.toLowerCase()}${pattern} “${acl.resource_name}”${from}`;
 }
 
@@ -16,10 +19,10 @@ interface AclDiffProps {
 /** ACLs that come or go, as sentences; those that change nothing are left to the plan's warnings. */
 export function AclDiff({ bindings: rows, added }: AclDiffProps) {
   return (
-    <ul style={{ margin: 0, paddingLeft: 0, listStyle: "none", fontSize: "0.8125rem" }} aria-label="ACLs">
+    <ul style={{ margin: 0, paddingLeft: 0, listStyle: "none", fontSize: "0.8125rem" }} aria-label={say.acls}>
       {rows.map((acl, index) => (
         <li key={index} style={{ display: "flex", gap: 8, padding: "4px 0" }}>
-          <strong className={added ? "ps-ok" : "ps-bad"} aria-label={added ? "added" : "removed"}>
+          <strong className={added ? "ps-ok" : "ps-bad"} aria-label={added ? say.added : say.removed}>
             {added ? "+" : "−"}
           </strong>
           <span>{aclSentence(acl)}</span>

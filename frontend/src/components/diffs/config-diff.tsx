@@ -1,6 +1,9 @@
 import type { ConfigDiffData } from "@/lib/types";
+import { words } from "@/words/diffs";
 import { Breakable } from "../breakable";
 import { ConfigValue } from "../config-value";
+
+const say = words.configDiff;
 
 /** Settings before and after, each as it holds: what has no value of its own shows the default that holds then. */
 export function ConfigDiff({ diff, past = false }: { diff: ConfigDiffData; past?: boolean }) {
@@ -16,12 +19,12 @@ export function ConfigDiff({ diff, past = false }: { diff: ConfigDiffData; past?
   return (
     <div className="ps-card">
       <div className="ps-table-wrap" style={{ maxHeight: 340, overflowY: "auto" }}>
-        <table className="ps-table" aria-label="Changes">
+        <table className="ps-table" aria-label={say.changes}>
           <thead>
             <tr>
-              <th scope="col">Setting</th>
-              <th scope="col">{past ? "Before" : "Now"}</th>
-              <th scope="col">{past ? "After" : "Afterwards"}</th>
+              <th scope="col">{say.setting}</th>
+              <th scope="col">{past ? say.before : say.now}</th>
+              <th scope="col">{past ? say.after : say.afterwards}</th>
             </tr>
           </thead>
           <tbody>

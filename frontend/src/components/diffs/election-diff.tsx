@@ -1,35 +1,38 @@
 import { Stack } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { ElectionDiffData } from "@/lib/types";
+import { words } from "@/words/diffs";
 import { Notice } from "../notice";
 import { PartitionDiff } from "./partition-diff";
+
+const say = words.electionDiff;
 
 type Elected = ElectionDiffData["partitions"][number];
 
 const column = createColumnHelper<Elected>();
 const columns = [
   column.accessor("before", {
-    header: "Leader before",
+    header: say.leaderBefore,
     meta: { align: "right" },
-    cell: (cell) => cell.getValue() ?? <span className="ps-bad">none</span>,
+    cell: (cell) => cell.getValue() ?? <span className="ps-bad">{say.none}</span>,
   }),
-  column.accessor("after", { header: "Leader after", meta: { align: "right" } }),
+  column.accessor("after", { header: say.leaderAfter, meta: { align: "right" } }),
 ];
 
 function Leaders({ brokers }: { brokers: ElectionDiffData["brokers"] }) {
   return (
     <div className="ps-card">
       <div className="ps-table-wrap">
-        <table className="ps-table" aria-label="Leaders by broker">
+        <table className="ps-table" aria-label={say.leadersByBroker}>
           <thead>
             <tr>
-              <th scope="col">Broker</th>
+              <th scope="col">{say.broker}</th>
               <th scope="col" data-align="right">
-                Leads before
+                {say.leadsBefore}
               </th>
               <th scope="col" data-align="right">
-                Leads after
+                {say.leadsAfter}
               </th>
             </tr>
           </thead>
@@ -56,19 +59,18 @@ export function ElectionDiff({ diff }: { diff: ElectionDiffData }) {
   return (
     <Stack gap="sm">
       <Leaders brokers={diff.brokers} />
-      <PartitionDiff rows={diff.partitions} columns={columns} label="Partitions with another leader" />
+      <PartitionDiff rows={diff.partitions} columns={columns} label={say.partitionsWithAnotherLeader} />
       {first && (
-        <Notice
-          tone="info"
-          title={`${plural(diff.blocked_total, "partition")} ${diff.blocked_total === 1 ? "keeps its" : "keep their"} leader`}
-        >
-          Whom they prefer is not in sync, or not there: {first.topic}-{first.partition} waits for broker {first.after}
-          {diff.blocked_total > 1 ? ", and others wait as well" : ""}. Plan again when it has caught up.
+        <Notice tone="info" title={say.partitionsKeepTheirLeader(diff.blocked_total)}>
+          {say.whomTheyPreferIsNot(
+            first.topic,
+            first.partition,
+            first.after,
+            diff.blocked_total > 1 ? say.andOthersWaitAsWell : "",
+          )}
         </Notice>
       )}
-      {diff.left_out > 0 && (
-        <Notice tone="info">{plural(diff.left_out, "partition")} more are left to the next plan.</Notice>
-      )}
+      {diff.left_out > 0 && <Notice tone="info">{say.partitionsMoreAreLeftTo(diff.left_out)}</Notice>}
     </Stack>
   );
 }

@@ -1,31 +1,34 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { EmptyDiffData } from "@/lib/types";
+import { words } from "@/words/diffs";
 import { Stats } from "../stats";
 import { PartitionDiff } from "./partition-diff";
+
+const say = words.emptyDiff;
 
 type Emptied = EmptyDiffData["partitions"][number];
 
 const column = createColumnHelper<Emptied>();
 const columns = [
   column.accessor("log_start", {
-    header: "Begins now at",
+    header: say.beginsNowAt,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor("until", {
-    header: "Begins then at",
+    header: say.beginsThenAt,
     meta: { align: "right" },
     cell: (cell) => <strong>{formatInteger(cell.getValue())}</strong>,
   }),
   column.accessor("records", {
-    header: "Records deleted",
+    header: say.recordsDeleted,
     meta: { align: "right" },
     cell: (cell) =>
       cell.getValue() > 0 ? (
         <span className="ps-bad">{formatInteger(cell.getValue())}</span>
       ) : (
-        <span className="ps-muted">none</span>
+        <span className="ps-muted">{say.none}</span>
       ),
   }),
 ];
@@ -37,17 +40,17 @@ export function EmptyDiff({ diff }: { diff: EmptyDiffData }) {
     <>
       <Stats
         items={[
-          { label: "Records deleted", value: formatInteger(records), tone: "bad" },
+          { label: say.recordsDeleted, value: formatInteger(records), tone: "bad" },
           {
-            label: "Data deleted, at most",
-            value: bytes === null ? "not known" : formatBytes(bytes),
-            title: bytes === null ? undefined : `${formatInteger(bytes)} bytes`,
-            note: "leaders' copies",
+            label: say.dataDeletedAtMost,
+            value: bytes === null ? say.notKnown : formatBytes(bytes),
+            title: bytes === null ? undefined : say.bytes(bytes),
+            note: say.leadersCopies,
           },
-          { label: "Partitions", value: formatInteger(diff.partitions.filter((row) => row.records > 0).length) },
+          { label: say.partitions, value: formatInteger(diff.partitions.filter((row) => row.records > 0).length) },
         ]}
       />
-      <PartitionDiff rows={diff.partitions} columns={columns} label="Where the logs begin" />
+      <PartitionDiff rows={diff.partitions} columns={columns} label={say.whereTheLogsBegin} />
     </>
   );
 }

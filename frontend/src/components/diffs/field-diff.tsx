@@ -1,8 +1,11 @@
 import { formatBytes, formatInteger } from "@/lib/format";
 import { grantSentence } from "@/lib/grants";
 import type { AclBinding, Grant } from "@/lib/types";
+import { words } from "@/words/diffs";
 import { ConfigValue } from "../config-value";
 import { aclSentence } from "./acl-diff";
+
+const say = words.fieldDiff;
 
 type Flat = Record<string, string>;
 
@@ -50,7 +53,7 @@ function itemText(item: unknown): string {
 function Value({ name, value }: { name: string; value: string }) {
   const number = Number(value);
   const counts = value !== "" && !Number.isNaN(number) && number >= 0 && number < 9e18;
-  if (name === "bytes" && counts) return <span title={`${formatInteger(number)} bytes`}>{formatBytes(number)}</span>;
+  if (name === "bytes" && counts) return <span title={say.bytes(number)}>{formatBytes(number)}</span>;
   if (name === "records" && counts) return <>{formatInteger(number)}</>;
   if (value.includes("\n")) {
     return (
@@ -61,28 +64,28 @@ function Value({ name, value }: { name: string; value: string }) {
       </ul>
     );
   }
-  return value === "" ? <span className="ps-muted">none</span> : <ConfigValue name={name} value={value} />;
+  return value === "" ? <span className="ps-muted">{say.none}</span> : <ConfigValue name={name} value={value} />;
 }
 
 /** Fields of plans in words; configuration keys keep Kafka's spelling. */
 const WORDS: Record<string, string> = {
-  name: "Name",
-  username: "User",
-  mechanism: "Signs in with",
-  mechanisms: "Signs in with",
-  partitions: "Partitions",
-  replication_factor: "Replication factor",
-  groups: "Groups that read it",
-  acls: "Access rules",
-  bytes: "Data",
-  records: "Records",
-  broker_count: "Brokers",
-  brokers: "Brokers",
-  bootstrap_servers: "Bootstrap servers",
-  security_protocol: "Security protocol",
-  sasl_mechanism: "Mechanism",
-  host_ids: "Hosts",
-  password: "Password",
+  name: say.name,
+  username: say.user,
+  mechanism: say.signsInWith,
+  mechanisms: say.signsInWith,
+  partitions: say.partitions,
+  replication_factor: say.replicationFactor,
+  groups: say.groupsThatReadIt,
+  acls: say.accessRules,
+  bytes: say.data,
+  records: say.records,
+  broker_count: say.brokers,
+  brokers: say.brokers,
+  bootstrap_servers: say.bootstrapServers,
+  security_protocol: say.securityProtocol,
+  sasl_mechanism: say.mechanism,
+  host_ids: say.hosts,
+  password: say.password,
 };
 
 function Field({ name }: { name: string }) {
@@ -109,12 +112,12 @@ export function FieldDiff({ before, after, past = false }: FieldDiffProps) {
   return (
     <div className="ps-card">
       <div className="ps-table-wrap" style={{ maxHeight: 340, overflowY: "auto" }}>
-        <table className="ps-table" aria-label="Changes">
+        <table className="ps-table" aria-label={say.changes}>
           <thead>
             <tr>
-              <th scope="col">Field</th>
-              {!creating && <th scope="col">{deleting && !past ? "Now" : "Before"}</th>}
-              {!deleting && <th scope="col">{creating ? "Value" : "After"}</th>}
+              <th scope="col">{say.field}</th>
+              {!creating && <th scope="col">{deleting && !past ? say.now : say.before}</th>}
+              {!deleting && <th scope="col">{creating ? say.value : say.after}</th>}
             </tr>
           </thead>
           <tbody>
@@ -126,7 +129,7 @@ export function FieldDiff({ before, after, past = false }: FieldDiffProps) {
                 {!creating && (
                   <td className="ps-mono ps-diff-del">
                     {old[name] === undefined ? (
-                      <span className="ps-muted">not set</span>
+                      <span className="ps-muted">{say.notSet}</span>
                     ) : (
                       <Value name={name} value={old[name]} />
                     )}
@@ -135,7 +138,7 @@ export function FieldDiff({ before, after, past = false }: FieldDiffProps) {
                 {!deleting && (
                   <td className="ps-mono ps-diff-add">
                     {next[name] === undefined ? (
-                      <span className="ps-muted">not set</span>
+                      <span className="ps-muted">{say.notSet}</span>
                     ) : (
                       <Value name={name} value={next[name]} />
                     )}
@@ -151,7 +154,7 @@ export function FieldDiff({ before, after, past = false }: FieldDiffProps) {
           className="ps-muted"
           style={{ padding: "6px 14px", fontSize: "0.75rem", borderTop: "1px solid var(--ps-line)" }}
         >
-          {same} unchanged
+          {say.unchanged(same)}
         </div>
       )}
     </div>

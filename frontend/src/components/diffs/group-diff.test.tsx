@@ -17,6 +17,6 @@ describe("a group that is deleted", () => {
     [null, "not known"],
   ])("with %o unread records shows %s", (lag, text) => {
     show(lag);
-    expect(screen.getByText("Unread records").nextElementSibling?.textContent).toBe(text);
+    expect(screen.getByText("Lag").nextElementSibling?.textContent).toBe(text);
   });
 });

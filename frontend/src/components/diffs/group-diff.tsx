@@ -1,30 +1,33 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatInteger } from "@/lib/format";
 import type { GroupDeletionDiffData } from "@/lib/types";
+import { words } from "@/words/diffs";
 import { Stats } from "../stats";
 import { PartitionDiff } from "./partition-diff";
+
+const say = words.groupDiff;
 
 type Vanishing = GroupDeletionDiffData["offsets"][number];
 
 const column = createColumnHelper<Vanishing>();
 const columns = [
   column.accessor("committed", {
-    header: "Offset that is forgotten",
+    header: say.offsetThatIsForgotten,
     meta: { align: "right" },
     cell: (cell) => <span className="ps-diff-del">{formatInteger(cell.getValue())}</span>,
   }),
   column.accessor((row) => row.lag ?? -1, {
     id: "lag",
-    header: "Unread",
+    header: say.lag,
     meta: { align: "right" },
     cell: ({ row }) =>
-      row.original.lag === null ? <span className="ps-muted">not known</span> : formatInteger(row.original.lag),
+      row.original.lag === null ? <span className="ps-muted">{say.notKnown}</span> : formatInteger(row.original.lag),
   }),
-  column.accessor((row) => (row.restorable ? "" : "the partition is gone"), {
+  column.accessor((row) => (row.restorable ? "" : say.thePartitionIsGone), {
     id: "undo",
-    header: "What undo does",
+    header: say.whatUndoDoes,
     meta: { hideBelow: "sm" },
-    cell: (cell) => <span className="ps-muted">{cell.getValue() || "commits it again"}</span>,
+    cell: (cell) => <span className="ps-muted">{cell.getValue() || say.commitsItAgain}</span>,
   }),
 ];
 
@@ -35,16 +38,16 @@ export function GroupDiff({ diff }: { diff: GroupDeletionDiffData }) {
     <>
       <Stats
         items={[
-          { label: "State", value: before.state },
-          { label: "Members", value: formatInteger(before.members) },
+          { label: say.state, value: before.state },
+          { label: say.members, value: formatInteger(before.members) },
           {
-            label: "Unread records",
-            value: before.lag === null ? "not known" : formatInteger(before.lag),
+            label: say.lag,
+            value: before.lag === null ? say.notKnown : formatInteger(before.lag),
             tone: before.lag === 0 ? undefined : "bad",
           },
         ]}
       />
-      {offsets.length > 0 && <PartitionDiff rows={offsets} columns={columns} label="Offsets that are forgotten" />}
+      {offsets.length > 0 && <PartitionDiff rows={offsets} columns={columns} label={say.offsetsThatAreForgotten} />}
     </>
   );
 }

@@ -1,5 +1,8 @@
-import { formatBytes, formatDuration, formatRetention } from "@/lib/format";
 import type { LeaseDiffData } from "@/lib/types";
+import { words } from "@/words/diffs";
+import { KeptFor, Quantity } from "../quantity";
+
+const say = words.leaseDiff;
 
 const RETENTION_MS = "retention.ms";
 
@@ -11,35 +14,39 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
   return (
     <>
       <dl className="ps-kv">
-        <dt>Records are kept for</dt>
+        <dt>{say.recordsAreKeptFor}</dt>
         <dd>
-          <span className="ps-diff-del">{formatRetention(inMs(diff.effective_before[RETENTION_MS]))}</span>
+          <span className="ps-diff-del">
+            <KeptFor ms={inMs(diff.effective_before[RETENTION_MS])} />
+          </span>
           <span className="ps-arrow">→</span>
-          <span className="ps-diff-add">{formatRetention(inMs(diff.effective_after[RETENTION_MS]))}</span>
+          <span className="ps-diff-add">
+            <KeptFor ms={inMs(diff.effective_after[RETENTION_MS])} />
+          </span>
         </dd>
-        <dt>Goes back</dt>
-        <dd>in {formatDuration(diff.for_s)}, by itself</dd>
-        <dt>To</dt>
+        <dt>{say.goesBack}</dt>
+        <dd>{say.inByItself(<Quantity of="span" value={diff.for_s} />)}</dd>
+        <dt>{say.to}</dt>
         <dd>
-          {formatRetention(diff.restores_to_ms)}
-          {diff.restores_to === null && <span className="ps-muted">, the default</span>}
+          <KeptFor ms={diff.restores_to_ms} />
+          {diff.restores_to === null && <span className="ps-muted">{say.theDefault}</span>}
         </dd>
       </dl>
       <div className="ps-table-wrap">
-        <table className="ps-table" aria-label="Room on the disks">
+        <table className="ps-table" aria-label={say.roomOnTheDisks}>
           <thead>
             <tr>
-              <th scope="col">Broker</th>
+              <th scope="col">{say.broker}</th>
               <th scope="col" data-align="right">
-                Held now
+                {say.heldNow}
               </th>
               <th scope="col" data-align="right">
-                At its end, at most
+                {say.atItsEndAtMost}
               </th>
               <th scope="col" data-align="right">
-                Free at its end
+                {say.freeAtItsEnd}
               </th>
-              <th scope="col">Fits</th>
+              <th scope="col">{say.fits}</th>
             </tr>
           </thead>
           <tbody>
@@ -48,11 +55,17 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
                 <td>
                   {row.broker} <span className="ps-muted ps-mono ps-hide-sm">{row.log_dir}</span>
                 </td>
-                <td data-align="right">{formatBytes(row.held_bytes)}</td>
-                <td data-align="right">{known(row.bytes_at_end)}</td>
-                <td data-align="right">{known(row.usable_at_end)}</td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.held_bytes} />
+                </td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.bytes_at_end} none="not known" />
+                </td>
+                <td data-align="right">
+                  <Quantity of="bytes" value={row.usable_at_end} none="not known" />
+                </td>
                 <td className={row.fits === null ? "ps-warn" : row.fits ? "ps-ok" : "ps-bad"}>
-                  {row.fits === null ? "not known" : row.fits ? "yes" : "no"}
+                  {row.fits === null ? say.notKnown : row.fits ? say.yes : say.no}
                 </td>
               </tr>
             ))}
@@ -62,5 +75,3 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
     </>
   );
 }
-
-const known = (bytes: number | null): string => (bytes === null ? "not known" : formatBytes(bytes));

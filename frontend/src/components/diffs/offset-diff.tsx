@@ -1,28 +1,35 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatInteger } from "@/lib/format";
 import type { OffsetDiffData } from "@/lib/types";
+import { words } from "@/words/diffs";
 import { Stats } from "../stats";
 import { PartitionDiff } from "./partition-diff";
+
+const say = words.offsetDiff;
 
 type OffsetMove = OffsetDiffData["partitions"][number];
 
 const column = createColumnHelper<OffsetMove>();
 const columns = [
-  column.accessor("from", { header: "From", meta: { align: "right" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor("from", {
+    header: say.from,
+    meta: { align: "right" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
   column.accessor("to", {
-    header: "To",
+    header: say.to,
     meta: { align: "right" },
     cell: (cell) => <strong>{formatInteger(cell.getValue())}</strong>,
   }),
   column.accessor((row) => signed(row), {
     id: "records",
-    header: "Records",
+    header: say.records,
     meta: { align: "right" },
     cell: ({ row }) => <Effect row={row.original} />,
   }),
   column.accessor((row) => row.reason, {
     id: "reason",
-    header: "Why this offset",
+    header: say.whyThisOffset,
     meta: { hideBelow: "sm" },
     cell: (cell) => <span className="ps-muted">{cell.getValue()}</span>,
   }),
@@ -32,12 +39,12 @@ const signed = ({ effect, records }: OffsetMove) =>
   effect === "reread" ? -(records ?? 0) : effect === "skip" ? (records ?? 0) : 0;
 
 function Effect({ row }: { row: OffsetMove }) {
-  if (row.effect === "reread") return <span className="ps-run">{formatInteger(row.records)} read again</span>;
-  if (row.effect === "first") return <span>{formatInteger(row.records)} read from here on</span>;
-  if (row.effect === "skip") return <span className="ps-bad">{formatInteger(row.records)} skipped</span>;
-  if (row.effect === "removed") return <span className="ps-bad">commit removed: auto.offset.reset decides</span>;
-  if (row.effect === "unknown") return <span className="ps-warn">unknown: no leader</span>;
-  return <span className="ps-muted">no change</span>;
+  if (row.effect === "reread") return <span className="ps-run">{say.readAgain(formatInteger(row.records))}</span>;
+  if (row.effect === "first") return <span>{say.readFromHereOn(formatInteger(row.records))}</span>;
+  if (row.effect === "skip") return <span className="ps-bad">{say.skipped(formatInteger(row.records))}</span>;
+  if (row.effect === "removed") return <span className="ps-bad">{say.commitRemovedAutoOffsetReset}</span>;
+  if (row.effect === "unknown") return <span className="ps-warn">{say.unknownNoLeader}</span>;
+  return <span className="ps-muted">{say.noChange}</span>;
 }
 
 /** From and to per partition, with how many records are read again or never read. */
@@ -49,20 +56,20 @@ export function OffsetDiff({ diff }: { diff: OffsetDiffData }) {
     <>
       <Stats
         items={[
-          { label: "Partitions moved", value: `${moved} of ${diff.partitions.length}` },
+          { label: say.partitionsMoved, value: say.ofWord(moved, diff.partitions.length) },
           {
-            label: "Records read again",
+            label: say.recordsReadAgain,
             value: formatInteger(total("reread")),
             tone: total("reread") > 0 ? "run" : undefined,
           },
           {
-            label: "Records skipped",
+            label: say.recordsSkipped,
             value: formatInteger(total("skip")),
             tone: total("skip") > 0 ? "bad" : undefined,
           },
         ]}
       />
-      <PartitionDiff rows={diff.partitions} columns={columns} label="Offsets before and after" />
+      <PartitionDiff rows={diff.partitions} columns={columns} label={say.offsetsBeforeAndAfter} />
     </>
   );
 }

@@ -1,13 +1,15 @@
-import { formatInteger } from "@/lib/format";
 import { QUOTA_KEYS, QUOTAS, quotaText } from "@/lib/quotas";
 import type { ClientQuota } from "@/lib/types";
+import { words } from "@/words/diffs";
+
+const say = words.quotaDiff;
 
 type Values = ClientQuota["quotas"];
 
 function Value({ name, values }: { name: (typeof QUOTA_KEYS)[number]; values: Values }) {
   const value = values[name];
-  if (value === null) return <span className="ps-muted">no quota</span>;
-  return <span title={`${name}: ${formatInteger(value)} per broker`}>{quotaText(name, value)}</span>;
+  if (value === null) return <span className="ps-muted">{say.noQuota}</span>;
+  return <span title={say.perBroker(name, value)}>{quotaText(name, value)}</span>;
 }
 
 /** What each broker lets through, before and after: only what changes. */
@@ -16,12 +18,12 @@ export function QuotaDiff({ before, after }: { before: Values; after: Values }) 
   return (
     <div className="ps-card">
       <div className="ps-table-wrap">
-        <table className="ps-table" aria-label="Changes">
+        <table className="ps-table" aria-label={say.changes}>
           <thead>
             <tr>
-              <th scope="col">Per broker</th>
-              <th scope="col">Before</th>
-              <th scope="col">After</th>
+              <th scope="col">{say.perBroker2}</th>
+              <th scope="col">{say.before}</th>
+              <th scope="col">{say.after}</th>
             </tr>
           </thead>
           <tbody>

@@ -1,10 +1,15 @@
 import { Stack } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
+import { exactly } from "@/lib/quantities";
 import type { ReassignmentDiffData } from "@/lib/types";
+import { words } from "@/words/diffs";
 import { Notice } from "../notice";
 import { Assignment } from "../replicas";
 import { PartitionDiff } from "./partition-diff";
+import { Quantity } from "../quantity";
+
+const say = words.reassignmentDiff;
 
 type Move = ReassignmentDiffData["partitions"][number];
 type BrokerLoad = ReassignmentDiffData["brokers"][number];
@@ -12,23 +17,23 @@ type BrokerLoad = ReassignmentDiffData["brokers"][number];
 const count = (value: number | null) => (value === null ? "unknown" : formatInteger(value));
 
 function Bytes({ of }: { of: number | null }) {
-  return of === null ? <span className="ps-warn">unknown</span> : <>{formatBytes(of)}</>;
+  return of === null ? <span className="ps-warn">{say.unknown}</span> : <Quantity of="bytes" value={of} />;
 }
 
 const move = createColumnHelper<Move>();
 const moveColumns = [
   move.display({
     id: "before",
-    header: "Before",
+    header: say.before,
     cell: ({ row }) => <Assignment ids={row.original.before} other={row.original.after} mark="removed" />,
   }),
   move.display({
     id: "after",
-    header: "After",
+    header: say.after,
     cell: ({ row }) => <Assignment ids={row.original.after} other={row.original.before} mark="added" />,
   }),
   move.accessor("bytes", {
-    header: "To move",
+    header: say.toMove,
     meta: { align: "right" },
     cell: (cell) => <Bytes of={cell.getValue()} />,
   }),
@@ -49,24 +54,24 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
   );
   return (
     <div className="ps-table-wrap">
-      <table className="ps-table" aria-label="Brokers before and after">
+      <table className="ps-table" aria-label={say.brokersBeforeAndAfter}>
         <thead>
           <tr>
-            <th scope="col">Broker</th>
+            <th scope="col">{say.broker}</th>
             <th scope="col" className="ps-hide-sm" style={{ width: "36%" }}>
-              Data before and after
+              {say.dataBeforeAndAfter}
             </th>
             <th scope="col" data-align="right">
-              Bytes
+              {say.bytes}
             </th>
             <th scope="col" data-align="right">
-              Replicas
+              {say.replicas}
             </th>
             <th scope="col" data-align="right">
-              Leads
+              {say.leads}
             </th>
             <th scope="col" data-align="right">
-              Sharing a rack
+              {say.sharingARack}
             </th>
           </tr>
         </thead>
@@ -101,7 +106,16 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
   );
 }
 
+type Balanced = NonNullable<ReassignmentDiffData["balance"]>;
 const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+/** The same, not rounded. */
+const tolerances = ({ bytes_tolerance: bytes, replicas_tolerance, leaders_tolerance }: Balanced): string =>
+  [
+    ...(bytes === null ? [] : [`bytes ${exactly("share", bytes)}`]),
+    `replicas ${exactly("share", replicas_tolerance)}`,
+    `preferred leaders ${exactly("share", leaders_tolerance)}`,
+  ].join(", ");
 
 /** What was balanced and how closely, and what the plan does not reach. */
 function Balance({ diff }: { diff: ReassignmentDiffData }) {
@@ -109,19 +123,19 @@ function Balance({ diff }: { diff: ReassignmentDiffData }) {
   return (
     <>
       {balance && (
-        <div className="ps-muted">
+        <div className="ps-muted" title={tolerances(balance)}>
           {balance.bytes_tolerance === null
-            ? "Replicas are balanced by number"
-            : `Bytes are balanced within ${percent(balance.bytes_tolerance)} of the mean, replicas within ${percent(balance.replicas_tolerance)}`}
-          , preferred leaders within {percent(balance.leaders_tolerance)}.
+            ? say.replicasAreBalancedByNumber
+            : say.bytesAreBalancedWithinOf(percent(balance.bytes_tolerance), percent(balance.replicas_tolerance))}
+          {say.preferredLeadersWithin(percent(balance.leaders_tolerance))}
         </div>
       )}
       {limits.length > 0 && (
-        <Notice tone="info" title="What this plan does not reach">
-          <ul aria-label="Limits of the plan">
+        <Notice tone="info" title={say.whatThisPlanDoesNot}>
+          <ul aria-label={say.limitsOfThePlan}>
             {limits.map((limit) => (
               <li key={`${limit.code}${limit.broker}`}>
-                {limit.broker === null ? "" : `Broker ${limit.broker}: `}
+                {limit.broker === null ? "" : say.broker2(limit.broker)}
                 {limit.text}
               </li>
             ))}
@@ -136,7 +150,7 @@ function Balance({ diff }: { diff: ReassignmentDiffData }) {
 export function ReassignmentDiff({ diff }: { diff: ReassignmentDiffData }) {
   return (
     <Stack gap="sm">
-      <PartitionDiff rows={diff.partitions} columns={moveColumns} label="Partition moves" />
+      <PartitionDiff rows={diff.partitions} columns={moveColumns} label={say.partitionMoves} />
       <Balance diff={diff} />
       {diff.brokers.length > 0 && (
         <div className="ps-card">

@@ -1,25 +1,29 @@
 import { SeverityMark, stateWord } from "@/components/alert-marks";
+import { actorName } from "@/components/operation-list";
 import { RelTime } from "@/components/rel-time";
 import type { AlertDetail } from "@/lib/types";
+import { words } from "@/words/alerts";
+
+const say = words.alertHistory;
 
 /** Every move that an alert has made, the newest first. */
 export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
   return (
     <div className="ps-table-wrap">
-      <table className="ps-table" aria-label="History">
+      <table className="ps-table" aria-label={say.history}>
         <thead>
           <tr>
-            <th scope="col">When</th>
-            <th scope="col">Change</th>
+            <th scope="col">{say.when}</th>
+            <th scope="col">{say.change}</th>
             <th scope="col" className="ps-hide-sm">
-              Severity
+              {say.severity}
             </th>
-            <th scope="col">Why</th>
+            <th scope="col">{say.why}</th>
             <th scope="col" className="ps-hide-sm">
-              By
+              {say.by}
             </th>
             <th scope="col" className="ps-hide-sm">
-              Destinations
+              {say.notification}
             </th>
           </tr>
         </thead>
@@ -31,7 +35,7 @@ export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
               </td>
               <td>
                 {row.before === row.after ? (
-                  <>still {stateWord(row.after).toLowerCase()}</>
+                  <>{say.still(stateWord(row.after).toLowerCase())}</>
                 ) : (
                   <>
                     <span className="ps-muted ps-hide-sm">
@@ -46,9 +50,15 @@ export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
                 <SeverityMark severity={row.severity} />
               </td>
               <td style={{ overflowWrap: "anywhere" }}>{row.why}</td>
-              <td className="ps-hide-sm">{row.by ? <span className="ps-mono">{row.by}</span> : "the rule"}</td>
+              <td className="ps-hide-sm">{row.by ? actorName(row.by) : say.theRule}</td>
               <td className="ps-hide-sm">
-                {row.silenced_by ? "silenced" : row.event_id ? "sent" : <span className="ps-muted">not sent</span>}
+                {row.silenced_by ? (
+                  say.silenced
+                ) : row.event_id ? (
+                  say.made
+                ) : (
+                  <span className="ps-muted">{say.none}</span>
+                )}
               </td>
             </tr>
           ))}

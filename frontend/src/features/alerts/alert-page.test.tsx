@@ -27,12 +27,25 @@ describe("an alert", () => {
     expect(screen.getByRole("link", { name: "readers" }).getAttribute("href")).toBe("/clusters/c1/groups/readers");
   });
 
+  it("leads to what is affected, and counts one as one", async () => {
+    await open(alertDetail({ members: ["sales"], member_count: 1, unit: "topics" }));
+    const affected = within(await screen.findByRole("list", { name: "Affected" }));
+    expect(affected.getByRole("link", { name: "sales" }).getAttribute("href")).toBe("/clusters/c1/topics/sales");
+    expect(figure("Affected")).toBe("1topic");
+    document.body.replaceChildren();
+    await open(alertDetail({ members: ["2"], member_count: 3, unit: "brokers" }));
+    const brokers = within(await screen.findByRole("list", { name: "Affected" }));
+    expect(brokers.getByRole("link", { name: "broker 2" }).getAttribute("href")).toBe("/clusters/c1/brokers/2");
+    expect(brokers.getByText("and 2 more")).toBeTruthy();
+    expect(figure("Affected")).toBe("3brokers");
+  });
+
   it("shows its moves, the newest first, and who was told", async () => {
     await open();
     const rows = await rowsOf("History");
     expect(rows.map((row) => [row[1], row[3], row[4], row[5]])).toEqual([
-      ["pending→firing", "it has held for 30 s", "the rule", "sent"],
-      ["none→pending", "it began to hold", "the rule", "not sent"],
+      ["pending→firing", "it has held for 30 s", "the rule", "made"],
+      ["none→pending", "it began to hold", "the rule", "none"],
     ]);
   });
 
@@ -58,7 +71,7 @@ describe("an alert", () => {
     press("Acknowledge");
     fill("Note", "on it");
     fireEvent.click((await dialog()).getByRole("button", { name: "Acknowledge" }));
-    expect(await screen.findByText("Note of user:ada")).toBeTruthy();
+    expect(await screen.findByText("Note of ada")).toBeTruthy();
     const sent = asked.find((one) => one.method === "POST");
     expect([sent?.body, sent?.ifMatch]).toEqual([{ note: "on it" }, '"1"']);
     await waitFor(() => expect(screen.queryByRole("button", { name: "Acknowledge" })).toBeNull());

@@ -3,13 +3,16 @@ import { IconBellOff, IconBook2, IconCheck } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { AlertState, SeverityMark } from "@/components/alert-marks";
+import { BrokerLink } from "@/components/broker-link";
 import { ButtonLink } from "@/components/button-link";
 import { Card, Lines } from "@/components/card";
 import { FormModal } from "@/components/form-modal";
 import { GroupLink } from "@/components/group-link";
 import { Notice } from "@/components/notice";
+import { actorName } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Reading } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
@@ -18,48 +21,50 @@ import { aboutOf, useAlert } from "@/lib/alerts";
 import { api } from "@/lib/api-client";
 import { formatInteger } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
-import { readingLabel, readingValue } from "@/lib/readings";
+import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import { useSession } from "@/lib/session";
 import type { AlertDetail } from "@/lib/types";
+import { words } from "@/words/alerts";
 import { AlertDeliveries } from "./alert-deliveries";
 import { AlertHistory } from "./alert-history";
 import { SilenceForm } from "./silence-form";
 
+const say = words.alertPage;
+
 const route = getRouteApi("/app/alerts/$alertId");
+
+/** "topics", of one "topic". */
+const unitOf = (count: number, unit: string): string => (count === 1 ? unit.replace(/s$/, "") : unit);
 
 function figures(alert: AlertDetail): Stat[] {
   return [
-    { label: "Severity", value: <SeverityMark severity={alert.severity} />, note: "by the harm that it does" },
+    { label: say.severity, value: <SeverityMark severity={alert.severity} />, note: say.byTheHarmThatIt },
     {
-      label: "Since",
+      label: say.since,
       value: <RelTime at={alert.started_at} />,
-      note: alert.fired_at ? (
-        <>
-          fired <RelTime at={alert.fired_at} />
-        </>
-      ) : (
-        "no notification yet"
-      ),
+      note: alert.fired_at ? <>{say.fired(<RelTime at={alert.fired_at} />)}</> : say.noNotificationYet,
     },
     {
-      label: "Affected",
+      label: say.affected,
       value: formatInteger(alert.member_count),
-      note: alert.unit || "the whole of it",
+      note: alert.unit ? unitOf(alert.member_count, alert.unit) : say.theWholeOfIt,
     },
     {
-      label: "Fired",
+      label: say.fired2,
       value: `${formatInteger(alert.times_fired)}×`,
-      note: "since it began",
+      note: say.sinceItBegan,
     },
     {
-      label: alert.state === "resolved" ? "Resolved" : "Acknowledged by",
-      value: alert.state === "resolved" ? <RelTime at={alert.resolved_at} /> : (alert.acknowledged_by ?? "nobody"),
-      note:
-        alert.state === "acknowledged" ? (
-          <>
-            since <RelTime at={alert.acknowledged_at} />
-          </>
-        ) : undefined,
+      label: alert.state === "resolved" ? say.resolved : say.acknowledgedBy,
+      value:
+        alert.state === "resolved" ? (
+          <RelTime at={alert.resolved_at} />
+        ) : alert.acknowledged_by ? (
+          actorName(alert.acknowledged_by)
+        ) : (
+          say.nobody
+        ),
+      note: alert.state === "acknowledged" ? <>{say.since2(<RelTime at={alert.acknowledged_at} />)}</> : undefined,
     },
   ];
 }
@@ -74,7 +79,7 @@ export function AlertPage() {
   return (
     <>
       <PageHeader
-        title={alert?.title ?? "Alert"}
+        title={alert?.title ?? say.alert}
         mark={alert && <AlertState alert={alert} />}
         seen={query.dataUpdatedAt ? { as_of: new Date(query.dataUpdatedAt).toISOString() } : undefined}
         sub={alert && <Where alert={alert} />}
@@ -89,7 +94,7 @@ export function AlertPage() {
                   search={{ alert: alert.id }}
                   leftSection={<IconBook2 size={15} />}
                 >
-                  Runbook
+                  {say.runbook}
                 </ButtonLink>
               )}
               {alert.state !== "resolved" && (
@@ -101,12 +106,12 @@ export function AlertPage() {
                       onClick={() => setForm("silence")}
                       disabled={alert.silenced_by !== null}
                     >
-                      Silence
+                      {say.silence}
                     </Button>
                   )}
                   {session?.can_write && alert.state === "firing" && (
                     <Button leftSection={<IconCheck size={15} />} onClick={() => setForm("acknowledge")}>
-                      Acknowledge
+                      {say.acknowledge}
                     </Button>
                   )}
                 </>
@@ -118,7 +123,7 @@ export function AlertPage() {
       <div className="ps-stack">
         {query.isPending && <StatsSkeleton />}
         {!alert && query.isError && <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />}
-        {alert && query.isError && <Notice tone="warn">Shown as it was: it could not be read again.</Notice>}
+        {alert && query.isError && <Notice tone="warn">{say.shownAsItWasIt}</Notice>}
         {alert ? <Found alert={alert} /> : query.isPending && <Lines rows={6} />}
       </div>
       {alert && form === "acknowledge" && <AcknowledgeForm alert={alert} onClose={() => setForm(null)} />}
@@ -143,20 +148,17 @@ function Where({ alert }: { alert: AlertDetail }) {
           {alert.cluster ?? clusterId}
         </Link>
       ) : (
-        "the tenant"
+        say.theTenant
       )}
-      {clusterId && group && (
-        <>
-          {" · group "}
-          <GroupLink clusterId={clusterId} group={group} />
-        </>
-      )}
+      {clusterId && group && <> {say.group(<GroupLink clusterId={clusterId} group={group} />)}</>}
       {clusterId && topic && (
         <>
-          {" · topic "}
-          <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link ps-mono">
-            {topic}
-          </Link>
+          {" "}
+          {say.topic(
+            <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link ps-mono">
+              {topic}
+            </Link>,
+          )}
         </>
       )}
       {operation && (
@@ -177,37 +179,41 @@ function Found({ alert }: { alert: AlertDetail }) {
     <>
       <div style={{ fontSize: "0.9375rem", overflowWrap: "anywhere" }}>{alert.summary}</div>
       {alert.unknown && alert.state !== "resolved" && (
-        <Notice tone="warn" title="Not known now">
-          It could not be asked lately: what follows is what was last known. It does not resolve before it was seen to
-          be gone.
+        <Notice tone="warn" title={say.notKnownNow}>
+          {say.itCouldNotBeAsked}
         </Notice>
       )}
       {alert.note && (
-        <Notice tone="info" title={`Note of ${alert.acknowledged_by ?? "whoever acknowledged it"}`}>
+        <Notice
+          tone="info"
+          title={say.noteOf(alert.acknowledged_by ? actorName(alert.acknowledged_by) : say.whoeverAcknowledgedIt)}
+        >
           {alert.note}
         </Notice>
       )}
       <Stats items={figures(alert)} />
       <div className="ps-cols-1-1">
-        <Card title="By what it holds" padded>
+        <Card title={say.byWhatItHolds} padded>
           {values.length === 0 ? (
-            <span className="ps-muted">The rule gives no numbers.</span>
+            <span className="ps-muted">{say.theRuleGivesNoNumbers}</span>
           ) : (
             <dl className="ps-kv">
               {values.map(([name, value]) => (
                 <div key={name} style={{ display: "contents" }}>
                   <dt>{readingLabel(name)}</dt>
-                  <dd className={value === null ? "ps-muted" : undefined}>{readingValue(name, value)}</dd>
+                  <dd className={value === null ? "ps-muted" : undefined}>
+                    <Reading words={readingValue(name, value)} exact={readingExact(name, value)} />
+                  </dd>
                 </div>
               ))}
             </dl>
           )}
         </Card>
-        <Card title="What is affected" padded>
+        <Card title={say.whatIsAffected} padded>
           <Affected alert={alert} />
         </Card>
       </div>
-      <Card title="History">
+      <Card title={say.history}>
         <AlertHistory rows={alert.history} />
       </Card>
       <AlertDeliveries alertId={alert.id} />
@@ -215,26 +221,42 @@ function Found({ alert }: { alert: AlertDetail }) {
   );
 }
 
+/** What is affected, with the way to its page where it has one. */
+function Member({ alert: { cluster_id: clusterId, unit }, name }: { alert: AlertDetail; name: string }) {
+  if (clusterId === null) return <>{name}</>;
+  if (unit === "topics") {
+    return (
+      <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: name }} className="ps-link">
+        {name}
+      </Link>
+    );
+  }
+  if (unit === "groups") return <GroupLink clusterId={clusterId} group={name} />;
+  const broker = unit === "brokers" ? /^(?:broker )?(\d+)$/.exec(name)?.[1] : undefined;
+  if (broker === undefined) return <>{name}</>;
+  return <BrokerLink clusterId={clusterId} id={broker} />;
+}
+
 function Affected({ alert }: { alert: AlertDetail }) {
   const more = alert.member_count - alert.members.length;
   if (alert.members.length === 0 && alert.consequences.length === 0)
-    return <span className="ps-muted">{alert.subject || "The whole of it; no part is named."}</span>;
+    return <span className="ps-muted">{alert.subject || say.theWholeOfItNo}</span>;
   return (
     <>
       {alert.members.length > 0 && (
-        <ul className="ps-members" aria-label="Affected">
+        <ul className="ps-members" aria-label={say.affected}>
           {alert.members.map((name) => (
             <li key={name} className="ps-mono">
-              {name}
+              <Member alert={alert} name={name} />
             </li>
           ))}
-          {more > 0 && <li className="ps-muted">and {formatInteger(more)} more</li>}
+          {more > 0 && <li className="ps-muted">{say.andMore(more)}</li>}
         </ul>
       )}
       {alert.consequences.length > 0 && (
         <>
           <div className="ps-caption" style={{ marginTop: 10 }}>
-            Explained by it, and without an alert of their own
+            {say.explainedByItAndWithout}
           </div>
           <dl className="ps-kv">
             {alert.consequences.map((row) => (
@@ -259,24 +281,22 @@ function AcknowledgeForm({ alert, onClose }: { alert: AlertDetail; onClose: () =
         body: { note },
         ifMatch: alert.etag,
       }),
-    () => "Acknowledged: it fires again when it gets worse.",
+    () => say.acknowledgedItFiresAgainWhen,
   );
   return (
     <FormModal
-      title="Acknowledge"
+      title={say.acknowledge}
       opened
       onClose={onClose}
-      submit="Acknowledge"
+      submit={say.acknowledge}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>
-        You say that you are at it. It fires again when it gets worse, and resolves when it is over.
-      </p>
+      <p style={{ margin: 0 }}>{say.youSayThatYouAre}</p>
       <Textarea
-        label="Note"
-        description="Optional; shown with the alert and sent to its destinations."
+        label={say.note}
+        description={say.optionalShownWithTheAlert}
         maxLength={500}
         autosize
         minRows={2}

@@ -3,10 +3,13 @@ import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { AlertState, SeverityMark } from "@/components/alert-marks";
 import { DataTable, type TableView } from "@/components/data-table";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { byHarm, severityRank } from "@/lib/alerts";
-import { formatDuration } from "@/lib/format";
 import type { Alert } from "@/lib/types";
+import { words } from "@/words/alerts";
+
+const say = words.alertTable;
 
 const column = createColumnHelper<Alert>();
 
@@ -16,44 +19,43 @@ const lasted = (alert: Alert): number | null =>
 const columns = [
   column.accessor((alert) => severityRank(alert.severity), {
     id: "severity",
-    header: "Severity",
+    header: say.severity,
     sortingFn: (left, right) => byHarm(right.original, left.original),
     cell: ({ row }) => <SeverityMark severity={row.original.severity} />,
   }),
   column.accessor("summary", {
-    header: "What is wrong",
+    header: say.whatIsWrong,
     cell: ({ row: { original: alert } }) => (
       <div style={{ overflowWrap: "anywhere", padding: "3px 0" }}>
         <Link to="/alerts/$alertId" params={{ alertId: alert.id }} className="ps-link">
           {alert.summary}
         </Link>
         <div className="ps-only-sm" style={{ marginTop: 3 }}>
-          <AlertState alert={alert} />{" "}
-          <span className="ps-muted">
-            since <RelTime at={alert.started_at} />
-          </span>
+          <AlertState alert={alert} /> <span className="ps-muted">{say.since(<RelTime at={alert.started_at} />)}</span>
         </div>
       </div>
     ),
   }),
   column.accessor("state", {
-    header: "State",
+    header: say.state,
     meta: { hideBelow: "sm" },
     cell: ({ row }) => <AlertState alert={row.original} />,
   }),
   column.accessor("started_at", {
-    header: "Since",
+    header: say.since2,
     meta: { hideBelow: "sm" },
     cell: ({ row: { original: alert } }) => (
       <>
         <RelTime at={alert.started_at} />
-        {lasted(alert) !== null && <span className="ps-muted">, for {formatDuration(lasted(alert))}</span>}
+        {lasted(alert) !== null && (
+          <span className="ps-muted">{say.forWord(<Quantity of="span" value={lasted(alert)} />)}</span>
+        )}
       </>
     ),
   }),
   column.accessor((alert) => alert.acknowledged_by ?? "", {
     id: "by",
-    header: "Acknowledged by",
+    header: say.acknowledgedBy,
     meta: { hideBelow: "md" },
     cell: ({ row: { original: alert } }) =>
       alert.state === "acknowledged" && alert.acknowledged_by ? (
@@ -78,7 +80,7 @@ export function AlertTable({ alerts, view, onView, empty }: AlertTableProps) {
       rows={alerts}
       columns={columns}
       rowId={(alert) => alert.id}
-      label="Alerts"
+      label={say.alerts}
       defaultSort="-severity"
       view={view}
       onView={onView}

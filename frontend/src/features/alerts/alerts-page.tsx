@@ -10,16 +10,19 @@ import { useAlerts } from "@/lib/alerts";
 import { ALERT_TABS } from "@/lib/search";
 import type { Alert } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/alerts";
 import { AlertTable } from "./alert-table";
 import { RulesTab } from "./rules-tab";
 import { SilencesTab } from "./silences-tab";
 
+const say = words.alertsPage;
+
 const route = getRouteApi("/app/alerts");
 
 const STATES = [
-  { value: "open", label: "Open" },
-  { value: "resolved", label: "Resolved" },
-  { value: "all", label: "All" },
+  { value: "open", label: say.open },
+  { value: "resolved", label: say.resolved },
+  { value: "all", label: say.all },
 ] as const;
 
 const matches = (alert: Alert, needle: string): boolean =>
@@ -32,10 +35,7 @@ export function AlertsPage() {
   const navigate = route.useNavigate();
   return (
     <>
-      <PageHeader
-        title="Alerts"
-        sub="What is wrong, told once and by its cause. Rules are asked every ten seconds over what is known already."
-      />
+      <PageHeader title={say.alerts} sub={say.whatIsWrongToldOnce} />
       <Tabs
         value={search.tab ?? "alerts"}
         keepMounted={false}
@@ -44,9 +44,9 @@ export function AlertsPage() {
         }
       >
         <Tabs.List mb={12}>
-          <Tabs.Tab value="alerts">Alerts</Tabs.Tab>
-          <Tabs.Tab value="rules">Rules</Tabs.Tab>
-          <Tabs.Tab value="silences">Silences</Tabs.Tab>
+          <Tabs.Tab value="alerts">{say.alerts}</Tabs.Tab>
+          <Tabs.Tab value="rules">{say.rules}</Tabs.Tab>
+          <Tabs.Tab value="silences">{say.silences}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="alerts">
           <AlertsTab />
@@ -80,10 +80,10 @@ function AlertsTab() {
   return (
     <Card>
       <div className="ps-toolbar">
-        <SearchBox value={search.q ?? ""} label="Search alerts" onChange={(q) => change({ q: q || undefined })} />
+        <SearchBox value={search.q ?? ""} label={say.searchAlerts} onChange={(q) => change({ q: q || undefined })} />
         <SegmentedControl
           size="xs"
-          aria-label="State"
+          aria-label={say.state}
           data={[...STATES]}
           value={state}
           onChange={(value) => change({ state: value === "open" ? undefined : (value as Change["state"]) })}
@@ -91,13 +91,13 @@ function AlertsTab() {
         <Select
           size="xs"
           w={150}
-          aria-label="Severity"
-          placeholder="Any severity"
+          aria-label={say.severity}
+          placeholder={say.anySeverity}
           clearable
           data={[
-            { value: "critical", label: "Critical" },
-            { value: "warning", label: "Warning" },
-            { value: "info", label: "Info" },
+            { value: "critical", label: say.critical },
+            { value: "warning", label: say.warning },
+            { value: "info", label: say.info },
           ]}
           value={search.severity ?? null}
           onChange={(value) => change({ severity: (value as Change["severity"]) ?? undefined })}
@@ -106,8 +106,8 @@ function AlertsTab() {
           <Select
             size="xs"
             w={170}
-            aria-label="Of cluster"
-            placeholder="Any cluster"
+            aria-label={say.ofCluster}
+            placeholder={say.anyCluster}
             clearable
             data={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
             value={search.cluster ?? null}
@@ -123,12 +123,10 @@ function AlertsTab() {
             onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
             empty={
               filtered && (rows.length > 0 || search.severity || search.cluster) ? (
-                <Empty title="No alert matches">Change the search or the filters above.</Empty>
+                <Empty title={say.noAlertMatches}>{say.changeTheSearchOrThe}</Empty>
               ) : (
-                <Empty icon={<IconBellCheck size={20} />} title={state === "open" ? "No alert fires" : "No alerts"}>
-                  {state === "open"
-                    ? "Nothing that the rules ask about is wrong. Resolved alerts are kept for 90 days."
-                    : "Resolved alerts are kept for 90 days."}
+                <Empty icon={<IconBellCheck size={20} />} title={state === "open" ? say.noAlertFires : say.noAlerts}>
+                  {state === "open" ? say.nothingThatTheRulesAsk : say.resolvedAlertsAreKeptFor}
                 </Empty>
               )
             }

@@ -6,6 +6,9 @@ import { api } from "@/lib/api-client";
 import { inUnit } from "@/lib/readings";
 import type { AlertOverride, AlertRule, AlertRuleId, AlertSeverity } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/alerts";
+
+const say = words.overrideForm;
 
 const AS_IT_IS = "";
 
@@ -83,22 +86,22 @@ export function OverrideForm({ rules, rule, override, onClose }: OverrideFormPro
               name: fields.resource ? fields.name : "",
             },
           }),
-    () => "Set: the next round of the rules asks by it.",
+    () => say.setTheNextRoundOf,
   );
   return (
     <FormModal
-      title={override ? "Change what is set" : "Set a rule"}
+      title={override ? say.changeWhatIsSet : say.setARule}
       opened
       onClose={onClose}
-      submit="Save"
+      submit={say.save}
       ready={isSaid(fields)}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <Select
-        label="Rule"
-        placeholder="Choose a rule"
+        label={say.rule}
+        placeholder={say.chooseARule}
         allowDeselect={false}
         searchable
         disabled={override !== undefined}
@@ -108,24 +111,24 @@ export function OverrideForm({ rules, rule, override, onClose }: OverrideFormPro
       />
       <Group grow align="flex-start">
         <Select
-          label="Cluster"
+          label={say.cluster}
           allowDeselect={false}
           disabled={override !== undefined}
           data={[
-            { value: "", label: "Every cluster" },
+            { value: "", label: say.everyCluster },
             ...clusters.map((cluster) => ({ value: cluster.id, label: cluster.name })),
           ]}
           value={fields.clusterId}
           onChange={(value) => set({ clusterId: value ?? "" })}
         />
         <Select
-          label="Only for"
+          label={say.onlyFor}
           allowDeselect={false}
           disabled={override !== undefined}
           data={[
-            { value: "", label: "Everything there" },
-            { value: "group", label: "Groups" },
-            { value: "topic", label: "Topics" },
+            { value: "", label: say.everythingThere },
+            { value: "group", label: say.groups },
+            { value: "topic", label: say.topics },
           ]}
           value={fields.resource}
           onChange={(value) => set({ resource: (value ?? "") as Resource })}
@@ -134,18 +137,18 @@ export function OverrideForm({ rules, rule, override, onClose }: OverrideFormPro
       {fields.resource !== "" && (
         <Group grow align="flex-start">
           <Select
-            label="Whose name"
+            label={say.whoseName}
             allowDeselect={false}
             disabled={override !== undefined}
             data={[
-              { value: "literal", label: "is" },
-              { value: "prefix", label: "begins with" },
+              { value: "literal", label: say.is },
+              { value: "prefix", label: say.beginsWith },
             ]}
             value={fields.match}
             onChange={(value) => set({ match: (value ?? "literal") as Match })}
           />
           <TextInput
-            label="Name"
+            label={say.name}
             autoComplete="off"
             maxLength={255}
             disabled={override !== undefined}
@@ -158,8 +161,13 @@ export function OverrideForm({ rules, rule, override, onClose }: OverrideFormPro
         <NumberInput
           key={row.name}
           label={row.what}
-          description={`In ${unitWord(row.unit)}, from ${inUnit(row.least, row.unit)} to ${inUnit(row.most, row.unit)}. Now ${inUnit(row.value, row.unit)} for the tenant.`}
-          placeholder="as it is"
+          description={say.inFromToNowFor(
+            unitWord(row.unit),
+            inUnit(row.least, row.unit),
+            inUnit(row.most, row.unit),
+            inUnit(row.value, row.unit),
+          )}
+          placeholder={say.asItIs2}
           min={row.least}
           max={row.most}
           allowDecimal={row.unit === "ratio" || row.unit === "s"}
@@ -171,32 +179,32 @@ export function OverrideForm({ rules, rule, override, onClose }: OverrideFormPro
       ))}
       <Group grow align="flex-start">
         <Select
-          label="Severity"
+          label={say.severity}
           allowDeselect={false}
           data={[
-            { value: AS_IT_IS, label: "As it is" },
-            { value: "info", label: "Info" },
-            { value: "warning", label: "Warning" },
-            { value: "critical", label: "Critical" },
+            { value: AS_IT_IS, label: say.asItIs },
+            { value: "info", label: say.info },
+            { value: "warning", label: say.warning },
+            { value: "critical", label: say.critical },
           ]}
           value={fields.severity}
           onChange={(value) => set({ severity: (value ?? "") as Fields["severity"] })}
         />
         <Select
-          label="Asked"
+          label={say.asked}
           allowDeselect={false}
           data={[
-            { value: AS_IT_IS, label: "As it is" },
-            { value: "on", label: "Yes" },
-            { value: "off", label: "No: it never fires there" },
+            { value: AS_IT_IS, label: say.asItIs },
+            { value: "on", label: say.yes },
+            { value: "off", label: say.noItNeverFiresThere },
           ]}
           value={fields.enabled}
           onChange={(value) => set({ enabled: (value ?? "") as Fields["enabled"] })}
         />
       </Group>
       <TextInput
-        label="Note"
-        placeholder="Why"
+        label={say.note}
+        placeholder={say.why}
         maxLength={300}
         value={fields.note}
         onChange={(event) => set({ note: event.currentTarget.value })}
@@ -205,7 +213,7 @@ export function OverrideForm({ rules, rule, override, onClose }: OverrideFormPro
   );
 }
 
-const unitWord = (unit: string): string => ({ s: "seconds", ratio: "parts of one" })[unit] ?? unit;
+const unitWord = (unit: string): string => ({ s: "seconds", ratio: say.partsOfOne })[unit] ?? unit;
 
 /** With this number, or without one where the field is empty. */
 function withNumber(all: Record<string, number>, name: string, value: number | string): Record<string, number> {
@@ -220,22 +228,20 @@ export function DeleteOverride({ override, onClose }: { override: AlertOverride;
         blanks: { override_id: override.id },
         ifMatch: override.etag,
       }),
-    () => "Deleted: what is set more widely holds again, at last the rule's default.",
+    () => say.deletedWhatIsSetMore,
   );
   return (
     <FormModal
-      title="Delete what is set"
+      title={say.deleteWhatIsSet}
       opened
       danger
       onClose={onClose}
-      submit="Delete"
+      submit={say.deleteWord}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>
-        <span className="ps-mono">{override.rule}</span> goes back to what is set more widely, at last to its default.
-      </p>
+      <p style={{ margin: 0 }}>{say.goesBackToWhatIs(<span className="ps-mono">{override.rule}</span>)}</p>
     </FormModal>
   );
 }

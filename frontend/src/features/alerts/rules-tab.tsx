@@ -8,14 +8,17 @@ import { Card } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
+import { Quantity, Reading } from "@/components/quantity";
 import { Status } from "@/components/status";
 import { useAlertOverrides, useAlertRules } from "@/lib/alerts";
-import { formatDuration, formatInteger } from "@/lib/format";
-import { inUnit } from "@/lib/readings";
+import { exactInUnit, inUnit } from "@/lib/readings";
 import { useSession } from "@/lib/session";
 import type { AlertOverride, AlertRule } from "@/lib/types";
+import { words } from "@/words/alerts";
 import { DeleteOverride, OverrideForm } from "./override-form";
 import { OverrideTable } from "./override-table";
+
+const say = words.rulesTab;
 
 type Form =
   | { kind: "set"; rule: AlertRule | null }
@@ -26,21 +29,30 @@ type Form =
 const column = createColumnHelper<AlertRule>();
 
 const REACH: Record<AlertRule["reach"], string> = {
-  tenant: "one for the tenant",
-  cluster: "one a cluster",
-  group: "one a group",
-  topic: "one a topic",
-  operation: "one an operation",
+  tenant: say.oneForTheTenant,
+  cluster: say.oneACluster,
+  group: say.oneAGroup,
+  topic: say.oneATopic,
+  operation: say.oneAnOperation,
 };
 
+const Threshold = ({ value, unit }: { value: number | null | undefined; unit: string }) => (
+  <Reading words={inUnit(value, unit)} exact={exactInUnit(value, unit)} />
+);
+
 function Thresholds({ rule }: { rule: AlertRule }) {
-  if (rule.thresholds.length === 0) return <span className="ps-muted">no threshold</span>;
+  if (rule.thresholds.length === 0) return <span className="ps-muted">{say.noThreshold}</span>;
   return (
     <div style={{ display: "grid", gap: 2, padding: "3px 0" }}>
       {rule.thresholds.map((row) => (
         <div key={row.name}>
-          <span className="ps-muted">{row.what}:</span> <strong>{inUnit(row.value, row.unit)}</strong>
-          {row.value !== row.default && <span className="ps-muted">, by default {inUnit(row.default, row.unit)}</span>}
+          <span className="ps-muted">{row.what}:</span>{" "}
+          <strong>
+            <Threshold value={row.value} unit={row.unit} />
+          </strong>
+          {row.value !== row.default && (
+            <span className="ps-muted">{say.byDefault(<Threshold value={row.default} unit={row.unit} />)}</span>
+          )}
         </div>
       ))}
     </div>
@@ -49,7 +61,7 @@ function Thresholds({ rule }: { rule: AlertRule }) {
 
 const columns = (canWrite: boolean, set: (rule: AlertRule) => void) => [
   column.accessor("title", {
-    header: "Rule",
+    header: say.rule,
     cell: ({ row: { original: rule } }) => (
       <div style={{ padding: "3px 0" }}>
         <Link to="/runbooks/$runbookId" params={{ runbookId: rule.runbook }} className="ps-link">
@@ -57,7 +69,7 @@ const columns = (canWrite: boolean, set: (rule: AlertRule) => void) => [
         </Link>
         <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
           {REACH[rule.reach]}
-          {rule.overrides.length > 0 && `, ${formatInteger(rule.overrides.length)} set by you`}
+          {rule.overrides.length > 0 && say.setByYou(rule.overrides.length)}
         </div>
         <div className="ps-only-sm" style={{ fontSize: "0.75rem" }}>
           <Thresholds rule={rule} />
@@ -66,51 +78,51 @@ const columns = (canWrite: boolean, set: (rule: AlertRule) => void) => [
     ),
   }),
   column.accessor("severity", {
-    header: "Severity",
+    header: say.severity,
     cell: ({ row: { original: rule } }) =>
       rule.enabled ? (
         <>
           <SeverityMark severity={rule.severity} />
           {rule.severity !== "critical" && (
             <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
-              or worse
+              {say.orWorse}
             </div>
           )}
         </>
       ) : (
-        <Status tone="muted" label="Off" hint="The rule is not asked for the whole tenant." />
+        <Status tone="muted" label={say.off} hint={say.theRuleIsNotAsked} />
       ),
   }),
   column.display({
     id: "thresholds",
-    header: "Holds when",
+    header: say.holdsWhen,
     meta: { hideBelow: "sm" },
     cell: ({ row }) => <Thresholds rule={row.original} />,
   }),
   column.accessor("for_s", {
-    header: "Fires after",
+    header: say.firesAfter,
     meta: { hideBelow: "md", align: "right" },
-    cell: ({ getValue }) => (getValue() === 0 ? "at once" : formatDuration(getValue())),
+    cell: ({ getValue }) => (getValue() === 0 ? say.atOnce : <Quantity of="span" value={getValue()} />),
   }),
   column.accessor("clear_s", {
-    header: "Resolves after",
+    header: say.resolvesAfter,
     meta: { hideBelow: "md", align: "right" },
-    cell: ({ getValue }) => (getValue() === 0 ? "at once" : formatDuration(getValue())),
+    cell: ({ getValue }) => (getValue() === 0 ? say.atOnce : <Quantity of="span" value={getValue()} />),
   }),
   column.display({
     id: "actions",
-    header: () => <span className="ps-sr">Actions</span>,
+    header: () => <span className="ps-sr">{say.actions}</span>,
     meta: { align: "right" },
     cell: ({ row: { original: rule } }) =>
       canWrite && (
         <Button
           variant="default"
           size="compact-xs"
-          aria-label={`Set ${rule.title}`}
+          aria-label={say.set(rule.title)}
           leftSection={<IconAdjustments size={13} />}
           onClick={() => set(rule)}
         >
-          Set
+          {say.set2}
         </Button>
       ),
   }),
@@ -128,7 +140,7 @@ export function RulesTab() {
   return (
     <div className="ps-stack">
       <Card
-        title="Set by the tenant"
+        title={say.setByTheTenant}
         aside={
           canWrite && (
             <Button
@@ -136,7 +148,7 @@ export function RulesTab() {
               disabled={known.length === 0}
               onClick={() => setForm({ kind: "set", rule: null })}
             >
-              Set a rule
+              {say.setARule}
             </Button>
           )
         }
@@ -149,24 +161,19 @@ export function RulesTab() {
               canWrite={canWrite}
               onChange={(override) => setForm({ kind: "change", override })}
               onDelete={(override) => setForm({ kind: "delete", override })}
-              empty={
-                <Empty title="All rules are as they come">
-                  Thresholds, severity and whether a rule is asked can be set for all, a cluster, a group or topics; the
-                  narrowest wins.
-                </Empty>
-              }
+              empty={<Empty title={say.allRulesAreAsThey}>{say.thresholdsSeverityAndWhetherA}</Empty>}
             />
           )}
         </ListView>
       </Card>
-      <Card title="Rules, as they are for the whole tenant">
+      <Card title={say.rulesAsTheyAreFor}>
         <ListView query={rules}>
           {(rows) => (
             <DataTable
               rows={rows}
               columns={columns(canWrite, (rule) => setForm({ kind: "set", rule }))}
               rowId={(rule) => rule.id}
-              label="Rules"
+              label={say.rules}
             />
           )}
         </ListView>

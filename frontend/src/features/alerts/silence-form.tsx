@@ -7,6 +7,9 @@ import { api } from "@/lib/api-client";
 import { formatDuration } from "@/lib/format";
 import type { AlertRuleId, Silence } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/alerts";
+
+const say = words.silenceForm;
 
 /** How long a silence may last, s; 30 days is the most that the server takes. */
 const SPANS = [900, 1800, 3600, 7200, 14_400, 28_800, 86_400, 3 * 86_400, 7 * 86_400, 30 * 86_400];
@@ -55,17 +58,14 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
         },
       });
     },
-    (made) =>
-      made.planned
-        ? "The maintenance window is planned."
-        : "Silenced. Alerts that still fire at its end are sent then.",
+    (made) => (made.planned ? say.theMaintenanceWindowIsPlanned : say.silencedAlertsThatStillFire),
   );
   return (
     <FormModal
-      title={planned ? "Plan a maintenance window" : "Silence alerts"}
+      title={planned ? say.planAMaintenanceWindow : say.silenceAlerts}
       opened
       onClose={onClose}
-      submit={planned ? "Plan it" : "Silence"}
+      submit={planned ? say.planIt : say.silence}
       ready={reason !== "" && (!planned || !Number.isNaN(begins))}
       pending={send.isPending}
       error={send.error}
@@ -73,11 +73,11 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
     >
       <Group grow align="flex-start">
         <Select
-          label="Rule"
+          label={say.rule}
           allowDeselect={false}
           searchable
           data={[
-            { value: "", label: "Any rule" },
+            { value: "", label: say.anyRule },
             ...(rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ??
               (rule ? [{ value: rule, label: rule }] : [])),
           ]}
@@ -85,10 +85,10 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
           onChange={(value) => setRule(value ?? "")}
         />
         <Select
-          label="Cluster"
+          label={say.cluster}
           allowDeselect={false}
           data={[
-            { value: "", label: "Any cluster" },
+            { value: "", label: say.anyCluster },
             ...clusters.map((cluster) => ({ value: cluster.id, label: cluster.name })),
           ]}
           value={clusterId}
@@ -97,19 +97,19 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
       </Group>
       <Group grow align="flex-start">
         <Select
-          label="About what"
+          label={say.aboutWhat}
           allowDeselect={false}
           data={[
-            { value: "literal", label: "is" },
-            { value: "prefix", label: "begins with" },
+            { value: "literal", label: say.is },
+            { value: "prefix", label: say.beginsWith },
           ]}
           value={match}
           onChange={(value) => setMatch((value ?? "literal") as Silence["match"])}
         />
         <TextInput
-          label="Subject"
-          placeholder="anything"
-          description="group/…, topic/…; empty: anything"
+          label={say.subject}
+          placeholder={say.anything}
+          description={say.groupTopicEmptyAnything}
           inputWrapperOrder={["label", "input", "description", "error"]}
           autoComplete="off"
           value={subject}
@@ -117,10 +117,10 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
         />
       </Group>
       <SegmentedControl
-        aria-label="When it begins"
+        aria-label={say.whenItBegins}
         data={[
-          { value: "now", label: "From now" },
-          { value: "later", label: "Maintenance window" },
+          { value: "now", label: say.fromNow },
+          { value: "later", label: say.maintenanceWindow },
         ]}
         value={planned ? "later" : "now"}
         onChange={(value) => setPlanned(value === "later")}
@@ -129,13 +129,13 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
         {planned && (
           <TextInput
             type="datetime-local"
-            label="Begins (your time)"
+            label={say.beginsYourTime}
             value={startsAt}
             onChange={(event) => setStartsAt(event.currentTarget.value)}
           />
         )}
         <Select
-          label="Lasts"
+          label={say.lasts}
           allowDeselect={false}
           data={SPANS.map((span) => ({ value: String(span), label: formatDuration(span) }))}
           value={String(spanS)}
@@ -143,8 +143,8 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
         />
       </Group>
       <Textarea
-        label="Reason"
-        placeholder="Why no notifications are needed"
+        label={say.reason}
+        placeholder={say.whyNoNotificationsAreNeeded}
         autosize
         minRows={2}
         maxLength={300}
@@ -153,7 +153,7 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
       />
       {rule === "" && clusterId === "" && subject === "" && (
         <p className="ps-warn" style={{ margin: 0, fontSize: "0.8125rem" }}>
-          This silences every alert of the tenant.
+          {say.thisSilencesEveryAlertOf}
         </p>
       )}
     </FormModal>
@@ -172,14 +172,14 @@ export function ChangeSilence({ silence, onClose }: { silence: Silence; onClose:
         body: { ends_at: new Date(ends).toISOString(), reason },
         ifMatch: silence.etag,
       }),
-    () => "The silence was changed.",
+    () => say.theSilenceWasChanged,
   );
   return (
     <FormModal
-      title="Change the silence"
+      title={say.changeTheSilence}
       opened
       onClose={onClose}
-      submit="Save"
+      submit={say.save}
       ready={!Number.isNaN(ends) && reason !== ""}
       pending={send.isPending}
       error={send.error}
@@ -187,12 +187,12 @@ export function ChangeSilence({ silence, onClose }: { silence: Silence; onClose:
     >
       <TextInput
         type="datetime-local"
-        label="Ends (your time)"
+        label={say.endsYourTime}
         value={endsAt}
         onChange={(event) => setEndsAt(event.currentTarget.value)}
       />
       <Textarea
-        label="Reason"
+        label={say.reason}
         autosize
         minRows={2}
         maxLength={300}
@@ -210,22 +210,20 @@ export function EndSilence({ silence, onClose }: { silence: Silence; onClose: ()
         blanks: { silence_id: silence.id },
         ifMatch: silence.etag,
       }),
-    () => "The silence has ended. Alerts that still fire are sent now.",
+    () => say.theSilenceHasEndedAlerts,
   );
   return (
     <FormModal
-      title={silence.state === "planned" ? "Give up the maintenance window" : "End the silence"}
+      title={silence.state === "planned" ? say.giveUpTheMaintenanceWindow : say.endTheSilence}
       opened
       danger
       onClose={onClose}
-      submit="End it now"
+      submit={say.endItNow}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>
-        Alerts that it silenced and that still fire are sent to their destinations. It stays listed.
-      </p>
+      <p style={{ margin: 0 }}>{say.alertsThatItSilencedAnd}</p>
     </FormModal>
   );
 }

@@ -7,19 +7,22 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
 import { DeleteItem } from "@/components/more-menu";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
 import { useSilences } from "@/lib/alerts";
-import { formatDuration } from "@/lib/format";
 import { useSession } from "@/lib/session";
 import type { Silence } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/alerts";
 import { ChangeSilence, EndSilence, SilenceForm } from "./silence-form";
 
+const say = words.silencesTab;
+
 const STATES: Record<Silence["state"], [tone: Tone, label: string]> = {
-  planned: ["muted", "Planned"],
-  active: ["run", "Active"],
-  over: ["muted", "Over"],
+  planned: ["muted", say.planned],
+  active: ["run", say.active],
+  over: ["muted", say.over],
 };
 const RANK: Record<Silence["state"], number> = { active: 0, planned: 1, over: 2 };
 
@@ -30,10 +33,10 @@ const column = createColumnHelper<Silence>();
 function matched(silence: Silence, clusters: Map<string, string>): string {
   const parts = [
     silence.rule,
-    silence.cluster_id && `cluster ${clusters.get(silence.cluster_id) ?? silence.cluster_id}`,
+    silence.cluster_id && say.cluster(clusters.get(silence.cluster_id) ?? silence.cluster_id),
     silence.subject && `${silence.subject}${silence.match === "prefix" ? "…" : ""}`,
   ].filter(Boolean);
-  return parts.length > 0 ? parts.join(", ") : "every alert";
+  return parts.length > 0 ? parts.join(", ") : say.everyAlert;
 }
 
 const lastsS = (silence: Silence): number => (Date.parse(silence.ends_at) - Date.parse(silence.starts_at)) / 1000;
@@ -50,7 +53,7 @@ export function SilencesTab() {
   const columns = [
     column.accessor((silence) => RANK[silence.state], {
       id: "state",
-      header: "State",
+      header: say.state,
       cell: ({ row }) => {
         const [tone, label] = STATES[row.original.state];
         return <Status tone={tone} label={label} />;
@@ -58,14 +61,14 @@ export function SilencesTab() {
     }),
     column.accessor((silence) => matched(silence, clusters), {
       id: "what",
-      header: "Silences",
+      header: say.silences,
       cell: ({ row, getValue }) => (
         <div style={{ overflowWrap: "anywhere", padding: "3px 0" }}>
           <div>
             <span className="ps-mono">{getValue()}</span>
             {row.original.planned && (
               <span className="ps-tag" data-tone="muted">
-                maintenance
+                {say.maintenance}
               </span>
             )}
           </div>
@@ -76,37 +79,37 @@ export function SilencesTab() {
       ),
     }),
     column.accessor("starts_at", {
-      header: "From",
+      header: say.from,
       meta: { hideBelow: "sm" },
       cell: ({ getValue }) => <RelTime at={getValue()} />,
     }),
-    column.accessor("ends_at", { header: "Until", cell: ({ getValue }) => <RelTime at={getValue()} /> }),
+    column.accessor("ends_at", { header: say.until, cell: ({ getValue }) => <RelTime at={getValue()} /> }),
     column.accessor(lastsS, {
       id: "lasts",
-      header: "Lasts",
+      header: say.lasts,
       meta: { hideBelow: "md", align: "right" },
-      cell: ({ getValue }) => formatDuration(getValue()),
+      cell: ({ getValue }) => <Quantity of="span" value={getValue()} />,
     }),
     column.accessor("created_by", {
-      header: "By",
+      header: say.by,
       meta: { hideBelow: "md" },
       cell: ({ row: { original: silence } }) => (
         <>
           <span className="ps-mono">{silence.created_by}</span>
-          {silence.ended_by && <span className="ps-muted">, ended by {silence.ended_by}</span>}
+          {silence.ended_by && <span className="ps-muted">{say.endedBy(silence.ended_by)}</span>}
         </>
       ),
     }),
     column.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row: { original: silence } }) =>
         canWrite &&
         silence.state !== "over" && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon size="sm" aria-label={`Actions for the silence of ${matched(silence, clusters)}`}>
+              <ActionIcon size="sm" aria-label={say.actionsForTheSilenceOf(matched(silence, clusters))}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>
@@ -115,9 +118,9 @@ export function SilencesTab() {
                 leftSection={<IconCalendarTime size={15} />}
                 onClick={() => setForm({ kind: "change", silence })}
               >
-                Change
+                {say.change}
               </Menu.Item>
-              <DeleteItem onClick={() => setForm({ kind: "end", silence })}>End now</DeleteItem>
+              <DeleteItem onClick={() => setForm({ kind: "end", silence })}>{say.endNow}</DeleteItem>
             </Menu.Dropdown>
           </Menu>
         ),
@@ -126,11 +129,11 @@ export function SilencesTab() {
   return (
     <>
       <Card
-        title="Silences and maintenance windows"
+        title={say.silencesAndMaintenanceWindows}
         aside={
           canWrite && (
             <Button leftSection={<IconBellOff size={15} />} onClick={() => setForm({ kind: "new" })}>
-              New silence
+              {say.newSilence}
             </Button>
           )
         }
@@ -141,12 +144,11 @@ export function SilencesTab() {
               rows={rows}
               columns={columns}
               rowId={(silence) => silence.id}
-              label="Silences"
+              label={say.silences}
               defaultSort="state"
               empty={
-                <Empty icon={<IconBellOff size={20} />} title="Nothing is silenced">
-                  A silence tells nobody of matching alerts for a while; the alerts are kept. Planned ahead it is a
-                  maintenance window.
+                <Empty icon={<IconBellOff size={20} />} title={say.nothingIsSilenced}>
+                  {say.aSilenceTellsNobodyOf}
                 </Empty>
               }
             />

@@ -11,21 +11,25 @@ import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Exact, Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Status } from "@/components/status";
 import { RISK_SEVERITY } from "@/generated/constants";
 import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
-import { formatBytes, formatDuration, formatInteger, plural } from "@/lib/format";
-import { endangered, furthestBehind, isInTrouble, lossIn, newest, totalByGroup } from "@/lib/lag";
+import { formatInteger } from "@/lib/format";
+import { endangered, furthestBehind, isInTrouble, lossExactly, lossIn, newest, totalByGroup } from "@/lib/lag";
 import { type PageModel, usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { AnalyticsRun, Lag, Retention } from "@/lib/types";
+import type { AnalyticsRun, Lag, LagPoint, Retention } from "@/lib/types";
+import { words } from "@/words/analytics";
 import { LagTable } from "./lag-table";
 import { RetentionTable } from "./retention-table";
+
+const say = words.analyticsPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/analytics");
 
@@ -37,43 +41,56 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
   const known = lag?.as_of !== null && lag !== null && lag !== undefined;
   if (!known)
     return [
-      "Groups followed",
-      "Groups in trouble",
-      "Unread records",
-      "Furthest behind",
-      "First unread loss",
-      "Data held",
-    ].map((label) => ({ label, value: "–", note: "after the first run" }));
+      say.groupsFollowed,
+      say.groupsInTrouble,
+      say.lag,
+      say.furthestBehind,
+      say.firstUnreadLoss,
+      say.dataHeld,
+    ].map((label) => ({ label, value: "–", note: say.afterTheFirstRun }));
   return [
     {
-      label: "Groups followed",
+      label: say.groupsFollowed,
       value: formatInteger(groups.size),
-      note: plural(new Set(now.map((point) => point.topic)).size, "topic"),
+      note: say.topics(new Set(now.map((point) => point.topic)).size),
     },
     {
-      label: "Groups in trouble",
+      label: say.groupsInTrouble,
       value: formatInteger(bad.size),
       tone: bad.size > 0 ? "warn" : undefined,
-      note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : "all keep pace",
+      note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : say.allKeepPace,
     },
     {
-      label: "Unread records",
+      label: say.lag,
       value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)),
-      note: "over all groups",
+      note: say.overAllGroups,
     },
-    { label: "Furthest behind", value: furthestBehind(now), note: "the slowest group" },
+    { label: say.furthestBehind, value: <Furthest points={now} />, note: say.theSlowestGroup },
     {
-      label: "First unread loss",
-      value: first ? lossIn(first) : "–",
+      label: say.firstUnreadLoss,
+      value: first ? <Exact text={lossExactly(first)}>{lossIn(first)}</Exact> : "–",
       tone: first && (RISK_SEVERITY[first.status] === "danger" ? "bad" : "warn"),
-      note: first ? `${first.group}, at its present pace` : "no group is in danger",
+      note: first ? say.atItsPresentPace(first.group) : say.noGroupIsInDanger,
     },
     {
-      label: "Data held",
-      value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)),
-      note: "leaders' copies",
+      label: say.dataHeld,
+      value: (
+        <Quantity of="bytes" value={(retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)} isKey />
+      ),
+      note: say.leadersCopies,
     },
   ];
+}
+
+/** "≥" where only a lower bound is known. */
+function Furthest({ points }: { points: LagPoint[] }) {
+  const most = furthestBehind(points);
+  return (
+    <>
+      {most && !most.exact && "≥ "}
+      <Quantity of="span" value={most?.seconds} none="–" isKey />
+    </>
+  );
 }
 
 function RunNow() {
@@ -81,7 +98,7 @@ function RunNow() {
   const run = useMutation({
     mutationFn: () => api.post("/api/v1/analytics/runs", {}),
     onSuccess: () => {
-      notifications.show({ title: "Analytics run started", message: "Results appear here when it has finished." });
+      notifications.show({ title: say.analyticsRunStarted, message: say.resultsAppearHereWhenIt });
       return client.invalidateQueries({ queryKey: ["page", "analytics"] });
     },
     onError: (error) => {
@@ -96,7 +113,7 @@ function RunNow() {
       loading={run.isPending}
       onClick={() => run.mutate()}
     >
-      Run now
+      {say.runNow}
     </Button>
   );
 }
@@ -106,26 +123,25 @@ const RUN_TONES = { queued: "muted", succeeded: "ok", failed: "bad", running: "r
 /** What of the cluster's telemetry the run looked for and did not find; null when nothing. */
 function gapOf(run: AnalyticsRun, clusterId: string): string | null {
   const mine = run.clusters.find((cluster) => cluster.cluster_id === clusterId);
-  if (mine?.telemetry_recreated) return "telemetry topic made again";
+  if (mine?.telemetry_recreated) return say.telemetryTopicMadeAgain;
   if (!mine?.records_skipped) return null;
-  return `${formatInteger(mine.records_skipped)} telemetry records missing`;
+  return say.telemetryRecordsMissing(mine.records_skipped);
 }
 
 function Runs({ runs, clusterId }: { runs: AnalyticsRun[]; clusterId: string }) {
-  if (runs.length === 0)
-    return <Empty title="No run yet">Runs start by themselves every few minutes once a cluster has telemetry.</Empty>;
+  if (runs.length === 0) return <Empty title={say.noRunYet}>{say.runsStartByThemselvesEvery}</Empty>;
   return (
     <div className="ps-table-wrap">
-      <table className="ps-table" aria-label="Analytics runs">
+      <table className="ps-table" aria-label={say.analyticsRuns}>
         <thead>
           <tr>
-            <th scope="col">Started</th>
-            <th scope="col">State</th>
+            <th scope="col">{say.started}</th>
+            <th scope="col">{say.state}</th>
             <th scope="col" data-align="right">
-              Took
+              {say.took}
             </th>
             <th scope="col" className="ps-hide-sm">
-              Run
+              {say.run}
             </th>
           </tr>
         </thead>
@@ -139,7 +155,9 @@ function Runs({ runs, clusterId }: { runs: AnalyticsRun[]; clusterId: string }) 
                 <Status tone={RUN_TONES[run.state]} label={run.state} pulse={run.state === "running"} />
                 {gapOf(run, clusterId) && <div className="ps-warn">{gapOf(run, clusterId)}</div>}
               </td>
-              <td data-align="right">{formatDuration(run.wall_s)}</td>
+              <td data-align="right">
+                <Quantity of="span" value={run.wall_s} />
+              </td>
               <td className="ps-mono ps-muted ps-hide-sm">{run.id}</td>
             </tr>
           ))}
@@ -173,10 +191,10 @@ export function AnalyticsPage() {
   return (
     <>
       <PageHeader
-        title="Lag and retention"
+        title={say.lagAndRetention}
         sub={
           <>
-            Worked out by Spark from the sampled offsets
+            {say.workedOutBySparkFrom}
             {newest?.as_of ? (
               <>
                 , <AsOf at={newest.as_of} staleAfter={newest.stale_after} />.
@@ -190,10 +208,7 @@ export function AnalyticsPage() {
       />
       <div className="ps-stack">
         {firstVerdictAt && (
-          <Notice tone="info">
-            Groups are unknown until there are samples enough for a trend; the first run that can judge them is due{" "}
-            <RelTime at={firstVerdictAt} />.
-          </Notice>
+          <Notice tone="info">{say.groupsAreUnknownUntilThere(<RelTime at={firstVerdictAt} />)}</Notice>
         )}
         {query.isPending ? (
           <StatsSkeleton count={6} />
@@ -201,11 +216,11 @@ export function AnalyticsPage() {
           <Stats items={figures(parts?.lag.data, parts?.retention.data)} />
         )}
         <Card
-          title="Unread records by group"
+          title={say.lagByGroup}
           aside={
             <SegmentedControl
               size="xs"
-              aria-label="Time range"
+              aria-label={say.timeRange}
               data={Object.keys(RANGES)}
               value={range}
               onChange={(value) =>
@@ -221,25 +236,25 @@ export function AnalyticsPage() {
             {history.isError && !history.data ? (
               <ProblemPanel error={history.error} onRetry={() => void history.refetch()} />
             ) : series.length === 0 && !history.isPending ? (
-              <Empty icon={<IconChartHistogram size={20} />} title="No history in this range yet">
-                Offsets are sampled every few seconds; the next Spark run turns them into history.
+              <Empty icon={<IconChartHistogram size={20} />} title={say.noHistoryInThisRange}>
+                {say.offsetsAreSampledEveryFew}
               </Empty>
             ) : (
-              <TimeChart series={series} label="Unread records by group over time" height={260} about={{ clusterId }} />
+              <TimeChart series={series} label={say.lagByGroupOver} height={260} about={{ clusterId }} />
             )}
           </div>
         </Card>
-        <Card title="Groups">
+        <Card title={say.groups}>
           <PartView query={query} name="lag">
             {(gold) => <LagTable gold={gold} clusterId={clusterId} />}
           </PartView>
         </Card>
-        <Card title="Topics: what is held, and when unread records expire">
+        <Card title={say.topicsWhatIsHeldAnd}>
           <PartView query={query} name="retention">
             {(gold) => <RetentionTable gold={gold} clusterId={clusterId} />}
           </PartView>
         </Card>
-        <Card title="Runs">
+        <Card title={say.runs}>
           <PartView query={query} name="runs">
             {(runs) => <Runs clusterId={clusterId} runs={runs} />}
           </PartView>

@@ -4,10 +4,13 @@ import { Metered } from "@/components/metered";
 import { Breakable } from "@/components/breakable";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { KeptFor, Quantity } from "@/components/quantity";
 import { LagStatus } from "@/components/status";
-import { formatBytes, formatDuration, formatDurationMs } from "@/lib/format";
-import { type Expiry, endangered, lossIn } from "@/lib/lag";
+import { type Expiry, endangered, lossExactly, lossIn } from "@/lib/lag";
 import type { Retention, TopicRetention } from "@/lib/types";
+import { words } from "@/words/analytics";
+
+const say = words.retentionTable;
 
 /** The group in the worst danger; without one, any that has unread records. */
 const worst = (row: TopicRetention): Expiry | null =>
@@ -16,7 +19,7 @@ const worst = (row: TopicRetention): Expiry | null =>
 const column = createColumnHelper<TopicRetention>();
 const columns = (clusterId: string) => [
   column.accessor("topic", {
-    header: "Topic",
+    header: say.topic,
     cell: (cell) => (
       <Link
         to="/clusters/$clusterId/topics/$topic"
@@ -29,38 +32,35 @@ const columns = (clusterId: string) => [
   }),
   column.accessor((row) => row.bytes ?? -1, {
     id: "bytes",
-    header: "Held",
+    header: say.held,
     meta: { align: "right" },
-    cell: ({ row }) => formatBytes(row.original.bytes),
+    cell: ({ row }) => <Quantity of="bytes" value={row.original.bytes} />,
   }),
   column.accessor((row) => row.age_seconds ?? -1, {
     id: "age",
-    header: "Oldest record",
+    header: say.oldestRecord,
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ row: { original: topic } }) => <Age topic={topic} />,
   }),
   column.accessor((row) => row.retention_ms ?? -1, {
     id: "retention",
-    header: "Kept for",
+    header: say.keptFor,
     meta: { align: "right", hideBelow: "sm" },
-    cell: ({ row }) =>
-      row.original.retention_ms !== null && row.original.retention_ms < 0
-        ? "for ever"
-        : formatDurationMs(row.original.retention_ms),
+    cell: ({ row }) => <KeptFor ms={row.original.retention_ms} none="–" />,
   }),
   column.accessor((row) => worst(row)?.first_loss_in_s ?? Number.POSITIVE_INFINITY, {
     id: "expiry",
-    header: "First unread loss",
+    header: say.firstUnreadLoss,
     meta: { align: "right" },
     cell: ({ row }) => {
       const first = worst(row.original);
-      if (!first) return <span className="ps-muted">nothing unread</span>;
-      return <span title={`${first.group}, at its present pace`}>{lossIn(first)}</span>;
+      if (!first) return <span className="ps-muted">{say.nothingUnread}</span>;
+      return <span title={`${first.group}: ${lossExactly(first)}`}>{lossIn(first)}</span>;
     },
   }),
   column.accessor((row) => worst(row)?.status ?? "", {
     id: "risk",
-    header: "Risk",
+    header: say.risk,
     meta: { hideBelow: "sm" },
     cell: ({ row }) => {
       const first = worst(row.original);
@@ -74,7 +74,11 @@ function Age({ topic }: { topic: TopicRetention }) {
   if (topic.age_seconds === null) return <span className="ps-muted">–</span>;
   const share =
     topic.retention_ms && topic.retention_ms > 0 ? Math.min(1, (topic.age_seconds * 1000) / topic.retention_ms) : 0;
-  return <Metered share={share}>{formatDuration(topic.age_seconds)}</Metered>;
+  return (
+    <Metered share={share}>
+      <Quantity of="span" value={topic.age_seconds} />
+    </Metered>
+  );
 }
 
 export function RetentionTable({ gold, clusterId }: { gold: Retention; clusterId: string }) {
@@ -83,11 +87,9 @@ export function RetentionTable({ gold, clusterId }: { gold: Retention; clusterId
       rows={gold.data}
       columns={columns(clusterId)}
       rowId={(row) => row.topic}
-      label="Retention by topic"
+      label={say.retentionByTopic}
       defaultSort="-bytes"
-      empty={
-        <Empty title="No topic has been measured yet">The next run reads log sizes and ages from the telemetry.</Empty>
-      }
+      empty={<Empty title={say.noTopicHasBeenMeasured}>{say.theNextRunReadsLog}</Empty>}
     />
   );
 }

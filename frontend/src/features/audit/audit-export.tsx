@@ -4,13 +4,15 @@ import { useMutation } from "@tanstack/react-query";
 import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
 import { EXPORT_ROWS_MAX, type ExportFormat, exported } from "@/lib/audit";
-import { formatInteger } from "@/lib/format";
 import { save } from "@/lib/save";
 import type { AuditSearch } from "@/lib/search";
+import { words } from "@/words/audit";
+
+const say = words.auditExport;
 
 const FORMATS: { format: ExportFormat; label: string }[] = [
-  { format: "csv", label: "CSV, for spreadsheets" },
-  { format: "ndjson", label: "JSON lines, for programs" },
+  { format: "csv", label: say.csvForSpreadsheets },
+  { format: "ndjson", label: say.jsonLinesForPrograms },
 ];
 
 /** What the filters find as a file: the button, and what came of it. */
@@ -26,7 +28,7 @@ export function useExport(search: AuditSearch) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="default" size="xs" leftSection={<IconDownload size={15} />} loading={send.isPending}>
-          Export
+          {say.exportWord}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -42,10 +44,10 @@ export function useExport(search: AuditSearch) {
   if (send.isError) outcome = <ProblemPanel error={send.error} />;
   else if (send.isSuccess) {
     outcome = send.data ? (
-      <Notice tone="ok">The file holds every row that the filters find. The export stands in the audit itself.</Notice>
+      <Notice tone="ok">{say.theFileHoldsEveryRow}</Notice>
     ) : (
-      <Notice tone="warn" title={`The file holds the newest ${formatInteger(EXPORT_ROWS_MAX)} rows, not all`}>
-        Ask for a shorter time and export once for each.
+      <Notice tone="warn" title={say.theFileHoldsTheNewest(EXPORT_ROWS_MAX)}>
+        {say.askForAShorterTime}
       </Notice>
     );
   }

@@ -3,18 +3,21 @@ import { ACTION_BEGINNINGS, ACTOR_BEGINNINGS, isFiltered, OUTCOMES, RESOURCE_BEG
 import type { AuditLast, AuditSearch } from "@/lib/search";
 import { useOverview } from "@/lib/use-clusters";
 import { useTypedText } from "@/lib/use-typed-text";
+import { words } from "@/words/audit";
+
+const say = words.auditFilters;
 
 /** Pause after the last key before the server is asked, ms. */
 const PAUSE_MS = 400;
 const DAY_MS = 24 * 3600 * 1000;
-const BETWEEN = "between";
+const BETWEEN = say.between;
 const TIMES = [
-  { value: "", label: "any time" },
-  { value: "1h", label: "the last hour" },
-  { value: "24h", label: "the last 24 hours" },
-  { value: "7d", label: "the last 7 days" },
-  { value: "30d", label: "the last 30 days" },
-  { value: BETWEEN, label: "between …" },
+  { value: "", label: say.anyTime },
+  { value: "1h", label: say.theLastHour },
+  { value: "24h", label: say.theLast24Hours },
+  { value: "7d", label: say.theLast7Days },
+  { value: "30d", label: say.theLast30Days },
+  { value: BETWEEN, label: say.between2 },
 ];
 
 interface AuditFiltersProps {
@@ -37,54 +40,54 @@ export function AuditFilters({ search, actors, onChange }: AuditFiltersProps) {
       to: undefined,
     });
   return (
-    <search className="ps-filters" aria-label="Filters of the audit">
+    <search className="ps-filters" aria-label={say.filtersOfTheAudit}>
       <Beginning
-        label="Who"
-        placeholder="user:ada"
+        label={say.who}
+        placeholder={say.userAda}
         value={search.actor}
         offered={[...new Set([...ACTOR_BEGINNINGS, ...actors])]}
         onChange={(actor) => onChange({ actor })}
       />
       <Beginning
-        label="Action"
-        placeholder="topic.delete"
+        label={say.action}
+        placeholder={say.topicDelete}
         value={search.action}
         offered={ACTION_BEGINNINGS}
         onChange={(action) => onChange({ action })}
       />
       <Beginning
-        label="Resource"
-        placeholder="topic/team-a-"
+        label={say.resource}
+        placeholder={say.topicTeamA}
         value={search.resource}
         offered={RESOURCE_BEGINNINGS}
         onChange={(resource) => onChange({ resource })}
       />
       <Choice
-        label="Outcome"
+        label={say.outcome}
         value={search.outcome ?? ""}
-        data={[{ value: "", label: "any" }, ...withOwn(OUTCOMES, search.outcome)]}
+        data={[{ value: "", label: say.any }, ...withOwn(OUTCOMES, search.outcome)]}
         onChange={(outcome) => onChange({ outcome: outcome || undefined })}
       />
       <Choice
-        label="Cluster"
+        label={say.cluster}
         value={search.cluster ?? ""}
         data={[
-          { value: "", label: "any" },
+          { value: "", label: say.any },
           ...clusters,
           ...(known ? [] : [{ value: search.cluster ?? "", label: search.cluster ?? "" }]),
         ]}
         onChange={(cluster) => onChange({ cluster: cluster || undefined })}
       />
-      <Choice label="When" value={time} data={TIMES} onChange={choose} />
+      <Choice label={say.when} value={time} data={TIMES} onChange={choose} />
       {time === BETWEEN && (
         <>
-          <Moment label="From" value={search.from} onChange={(from) => onChange({ from })} />
-          <Moment label="Before" value={search.to} onChange={(to) => onChange({ to })} />
+          <Moment label={say.from} value={search.from} onChange={(from) => onChange({ from })} />
+          <Moment label={say.before} value={search.to} onChange={(to) => onChange({ to })} />
         </>
       )}
       {isFiltered(search) && (
         <Button variant="subtle" size="xs" style={{ alignSelf: "end" }} onClick={() => onChange(NOTHING)}>
-          Clear filters
+          {say.clearFilters}
         </Button>
       )}
     </search>
@@ -118,7 +121,7 @@ function Beginning({ label, placeholder, value, offered, onChange }: BeginningPr
   const [text, change] = useTypedText(value ?? "", (typed) => onChange(typed || undefined), PAUSE_MS);
   return (
     <Autocomplete
-      label={`${label} begins with`}
+      label={say.beginsWith(label)}
       size="xs"
       limit={12}
       maxLength={400}

@@ -8,13 +8,15 @@ import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
 import { isFiltered, useAudit } from "@/lib/audit";
-import { formatInteger } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
 import { type AuditSearch, auditSearch } from "@/lib/search";
 import type { AuditEvent } from "@/lib/types";
+import { words } from "@/words/audit";
 import { useExport } from "./audit-export";
 import { AuditFilters, NOTHING } from "./audit-filters";
 import { AuditRow } from "./audit-row";
+
+const say = words.auditPage;
 
 const route = getRouteApi("/app/audit");
 
@@ -42,25 +44,20 @@ export function AuditPage() {
   else body = <NoRows isLast={!query.hasNextPage} filtered={isFiltered(search)} onClear={() => change(NOTHING)} />;
   return (
     <>
-      <PageHeader
-        title="Audit"
-        sub="Who did what, and what was refused; newest first. No row can be changed."
-        actions={file.button}
-      />
+      <PageHeader title={say.audit} sub={say.whoDidWhatAndWhat} actions={file.button} />
       <Card>
         <AuditFilters search={search} actors={[...new Set(rows.map((row) => row.actor))]} onChange={change} />
         {file.outcome && <div className="ps-card-body">{file.outcome}</div>}
         {query.isError && query.data && (
           <div className="ps-card-body">
-            <Notice tone="warn">Shown as it was: the newest, or the older rows, could not be read.</Notice>
+            <Notice tone="warn">{say.shownAsItWasThe}</Notice>
           </div>
         )}
         {body}
         {query.data && (
           <div className="ps-toolbar-foot">
             <span className="ps-muted" role="status">
-              {formatInteger(rows.length)} {rows.length === 1 ? "event" : "events"}
-              {query.hasNextPage ? " so far" : ""}
+              {query.hasNextPage ? say.eventsSoFar(rows.length) : say.events(rows.length)}
             </span>
             {query.hasNextPage && (
               <Button
@@ -69,7 +66,7 @@ export function AuditPage() {
                 loading={query.isFetchingNextPage}
                 onClick={() => void query.fetchNextPage()}
               >
-                Load older
+                {say.loadOlder}
               </Button>
             )}
           </div>
@@ -88,29 +85,25 @@ interface NoRowsProps {
 
 function NoRows({ isLast, filtered, onClear }: NoRowsProps) {
   if (!isLast) {
-    return (
-      <Empty title="Nothing among the newest rows">
-        None of them is about what your grants cover. Older ones can be loaded.
-      </Empty>
-    );
+    return <Empty title={say.nothingAmongTheNewestRows}>{say.noneOfThemIsAbout}</Empty>;
   }
   if (filtered) {
     return (
       <Empty
-        title="Nothing found"
+        title={say.nothingFound}
         action={
           <Button variant="default" onClick={onClear}>
-            Clear all filters
+            {say.clearAllFilters}
           </Button>
         }
       >
-        No event fits all filters. Texts are compared from their first letter on, capitals and all.
+        {say.noEventFitsAllFilters}
       </Empty>
     );
   }
   return (
-    <Empty icon={<IconClipboardList size={20} />} title="Nothing recorded yet">
-      Sign-ins, every change and every refusal leave a row here that cannot be edited.
+    <Empty icon={<IconClipboardList size={20} />} title={say.nothingRecordedYet}>
+      {say.signInsEveryChangeAnd}
     </Empty>
   );
 }
@@ -118,20 +111,20 @@ function NoRows({ isLast, filtered, onClear }: NoRowsProps) {
 function Events({ rows }: { rows: AuditEvent[] }) {
   return (
     <div className="ps-table-wrap">
-      <table className="ps-table" aria-label="Audit events">
+      <table className="ps-table" aria-label={say.auditEvents}>
         <thead>
           <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">Did</th>
+            <th scope="col">{say.when}</th>
+            <th scope="col">{say.who}</th>
+            <th scope="col">{say.did}</th>
             <th scope="col" className="ps-hide-sm">
-              To
+              {say.to}
             </th>
             <th scope="col" className="ps-hide-sm">
-              Outcome
+              {say.outcome}
             </th>
             <th scope="col">
-              <span className="ps-sr">Details</span>
+              <span className="ps-sr">{say.details}</span>
             </th>
           </tr>
         </thead>

@@ -8,6 +8,9 @@ import { RelTime } from "@/components/rel-time";
 import { Status } from "@/components/status";
 import { actionWords } from "@/lib/audit";
 import type { AuditEvent } from "@/lib/types";
+import { words } from "@/words/audit";
+
+const say = words.auditRow;
 
 function Outcome({ outcome }: { outcome: string }) {
   if (outcome === "ok" || outcome === "succeeded") return <Status tone="ok" label={outcome} />;
@@ -40,7 +43,7 @@ export function AuditRow({ event }: { event: AuditEvent }) {
             aria-controls={details}
             onClick={() => setOpen(!open)}
           >
-            {open ? "Less" : "More"}
+            {open ? say.less : say.more}
           </Button>
         </td>
       </tr>
@@ -97,7 +100,7 @@ function Details({ event }: { event: AuditEvent }) {
       {changed && <FieldDiff before={before} after={after} past />}
       {Object.keys(rest).length > 0 && (
         <div style={{ marginTop: 8 }}>
-          <CodeBlock label={changed ? "Also recorded" : "Recorded data"} text={JSON.stringify(rest, null, 2)} />
+          <CodeBlock label={changed ? say.alsoRecorded : say.recordedData} text={JSON.stringify(rest, null, 2)} />
         </div>
       )}
     </>

@@ -9,11 +9,12 @@ import { Metered } from "@/components/metered";
 import { OperationList } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
+import { Exact, Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { SettingsTable } from "@/components/settings-table";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { ThroughputCard } from "@/components/throughput-card";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
@@ -37,12 +38,16 @@ function diskOf(broker: BrokerDetail): Stat {
   return {
     label: "Disk used",
     value: (
-      <Metered share={share} hint={`${total - usable} of ${total} B`}>
-        {formatShare(share)}
+      <Metered share={share}>
+        <Exact text={`${formatInteger(total - usable)} of ${formatInteger(total)} bytes`}>{formatShare(share)}</Exact>
       </Metered>
     ),
     tone: share >= DISK_WARN ? "warn" : undefined,
-    note: `${formatBytes(usable)} free of ${formatBytes(total)}`,
+    note: (
+      <>
+        <Quantity of="bytes" value={usable} /> free of <Quantity of="bytes" value={total} />
+      </>
+    ),
   };
 }
 
@@ -64,8 +69,7 @@ function figures(broker: BrokerDetail, trouble: BrokerPlacement | null | undefin
     },
     {
       label: "Data",
-      value: formatBytes(broker.size_bytes),
-      title: broker.size_bytes === null ? undefined : `${broker.size_bytes} B`,
+      value: <Quantity of="bytes" value={broker.size_bytes} isKey />,
     },
     diskOf(broker),
     ...(broker.cluster_kind === "managed"

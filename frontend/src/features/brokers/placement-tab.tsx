@@ -5,7 +5,8 @@ import { Breakable } from "@/components/breakable";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
-import { formatBytes, formatInteger, plural } from "@/lib/format";
+import { Quantity } from "@/components/quantity";
+import { formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { BrokerPlacement } from "@/lib/types";
 
@@ -53,7 +54,7 @@ const columns = (clusterId: string) => [
     id: "size",
     header: "Bytes led",
     meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => <span title={`${cell.getValue() ?? "not known"} B`}>{formatBytes(cell.getValue())}</span>,
+    cell: (cell) => <Quantity of="bytes" value={cell.getValue()} />,
   }),
 ];
 

@@ -4,10 +4,13 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { AlertState, SeverityMark } from "@/components/alert-marks";
 import { Breakable } from "@/components/breakable";
+import { BrokerLink } from "@/components/broker-link";
 import { Card } from "@/components/card";
 import { RelTime } from "@/components/rel-time";
-import { plural } from "@/lib/format";
 import type { Attention, PlanRequest } from "@/lib/types";
+import { words } from "@/words/overview";
+
+const say = words.attentionList;
 
 // The dialog with all of a plan's review is a third of what the first view may load: it comes when asked for.
 const PlanFlow = lazy(() => import("@/components/plan-flow").then((module) => ({ default: module.PlanFlow })));
@@ -34,14 +37,14 @@ export function AttentionList({ items, clusterId }: AttentionListProps) {
   const rest = items.length - SHOWN;
   return (
     <Card
-      title={`Needs attention: ${items.length}`}
+      title={say.needsAttention(items.length)}
       aside={
         <Link to="/alerts" search={{ cluster: clusterId }} className="ps-link" style={{ fontSize: "0.8125rem" }}>
-          All alerts
+          {say.allAlerts}
         </Link>
       }
     >
-      <ul className="ps-alerts" aria-label="Needs attention">
+      <ul className="ps-alerts" aria-label={say.needsAttention2}>
         {(all ? items : items.slice(0, SHOWN)).map((item) => (
           <li key={item.key}>
             <SeverityMark severity={item.severity} />
@@ -53,7 +56,7 @@ export function AttentionList({ items, clusterId }: AttentionListProps) {
       {rest > 0 && (
         <div className="ps-toolbar-foot">
           <Button variant="subtle" size="compact-sm" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? "Show the most harmful alone" : `Show ${plural(rest, "more", "more")}`}
+            {all ? say.showTheMostHarmfulAlone : say.showMore(rest)}
           </Button>
         </div>
       )}
@@ -96,7 +99,7 @@ function Line({ item, onPlan }: { item: Attention; onPlan: () => void }) {
             search={runbookAbout(item)}
             className="ps-link"
           >
-            Follow the runbook
+            {say.followTheRunbook}
           </Link>
         )}
         {item.next && (
@@ -104,10 +107,10 @@ function Line({ item, onPlan }: { item: Attention; onPlan: () => void }) {
             variant="default"
             size="compact-xs"
             leftSection={<IconFileDescription size={13} aria-hidden />}
-            title="Shows the plan; nothing is done before you confirm it"
+            title={say.showsThePlanNothingIs}
             onClick={onPlan}
           >
-            Plan: {item.next.title}
+            {say.plan(item.next.title)}
           </Button>
         )}
       </span>
@@ -122,14 +125,14 @@ const runbookAbout = (item: Attention) => ({
 });
 
 function Subject({
-  item: { cluster_id: clusterId, cluster_name, group, topic, operation_id: operationId },
+  item: { broker, cluster_id: clusterId, cluster_name, group, topic, operation_id: operationId },
 }: {
   item: Attention;
 }) {
   if (operationId !== null) {
     return (
       <Link to="/operations/$operationId" params={{ operationId }} className="ps-link">
-        Open operation
+        {say.openOperation}
       </Link>
     );
   }
@@ -137,20 +140,27 @@ function Subject({
   if (group !== null) {
     return (
       <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group }} className="ps-link">
-        Group <Breakable text={group} />
+        {say.group(<Breakable text={group} />)}
       </Link>
     );
   }
   if (topic !== null) {
     return (
       <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link">
-        Topic <Breakable text={topic} />
+        {say.topic(<Breakable text={topic} />)}
       </Link>
+    );
+  }
+  if (broker !== null) {
+    return (
+      <BrokerLink clusterId={clusterId} id={broker} className="ps-link">
+        {say.broker(broker)}
+      </BrokerLink>
     );
   }
   return (
     <Link to="/clusters/$clusterId" params={{ clusterId }} className="ps-link">
-      Cluster <Breakable text={cluster_name ?? clusterId} />
+      {say.cluster(<Breakable text={cluster_name ?? clusterId} />)}
     </Link>
   );
 }
@@ -161,7 +171,7 @@ function Age({ item }: { item: Attention }) {
   return (
     <span className="ps-alerts-end">
       {item.state === "seen" ? (
-        item.rule !== null && <span className="ps-tag">just seen</span>
+        item.rule !== null && <span className="ps-tag">{say.justSeen}</span>
       ) : (
         <AlertState
           alert={{
@@ -173,10 +183,7 @@ function Age({ item }: { item: Attention }) {
         />
       )}{" "}
       {at !== null && (
-        <span className="ps-muted">
-          {item.since === null ? "seen " : "since "}
-          <RelTime at={at} />
-        </span>
+        <span className="ps-muted">{(item.since === null ? say.seen : say.since)(<RelTime at={at} />)}</span>
       )}
     </span>
   );

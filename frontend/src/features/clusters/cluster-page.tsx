@@ -3,6 +3,7 @@ import { IconBook2, IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/ic
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
+import { BrokerLink, BrokerLinks } from "@/components/broker-link";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
 import { BrokerState } from "@/components/broker-state";
@@ -17,6 +18,7 @@ import { OperationList } from "@/components/operation-list";
 import { BytesMoved } from "@/components/move-progress";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
+import { Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { Assignment } from "@/components/replicas";
@@ -24,83 +26,90 @@ import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { sparkColumn } from "@/components/spark-column";
 import { PhaseStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
-import { formatBytes, formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { useMayWrite } from "@/lib/permissions";
 import type { ActiveReassignments, Broker, BrokerLoad, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
+import { words } from "@/words/clusters";
 import { AttentionList } from "./attention-list";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
+
+const say = words.clusterPage;
 
 type Row = Broker & Partial<Omit<BrokerLoad, "id">>;
 
 const column = createColumnHelper<Row>();
 const columns = (clusterId: string, controller: number | null, top: number) => [
   column.accessor("id", {
-    header: "Broker",
+    header: say.broker,
     cell: (cell) => (
       <span style={{ whiteSpace: "nowrap" }}>
         <Link
           to="/clusters/$clusterId/brokers/$broker"
           params={{ clusterId, broker: String(cell.getValue()) }}
           className="ps-link ps-tnum"
-          aria-label={`Broker ${cell.getValue()}`}
+          aria-label={say.broker2(cell.getValue())}
         >
           <strong>{cell.getValue()}</strong>
         </Link>
-        {cell.getValue() === controller && <span className="ps-tag">controller</span>}
+        {cell.getValue() === controller && <span className="ps-tag">{say.controller}</span>}
       </span>
     ),
   }),
   column.accessor((row) => (row.alive ? 0 : 1), {
     id: "state",
-    header: "State",
+    header: say.state,
     cell: ({ row }) => <BrokerState broker={row.original} />,
   }),
   column.accessor((row) => row.rack ?? "", {
     id: "rack",
-    header: "Rack",
+    header: say.rack,
     meta: { hideBelow: "sm" },
     cell: (cell) => cell.getValue() || <span className="ps-muted">–</span>,
   }),
   column.accessor((row) => `${row.host}:${row.port}`, {
     id: "address",
-    header: "Address",
+    header: say.address,
     meta: { hideBelow: "md" },
     cell: ({ row, getValue }) =>
       row.original.host ? <span className="ps-mono">{getValue()}</span> : <span className="ps-muted">–</span>,
   }),
   column.accessor((row) => row.leaders ?? null, {
     id: "leaders",
-    header: "Leads",
+    header: say.leads,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor((row) => row.replicas ?? null, {
     id: "replicas",
-    header: "Replicas",
+    header: say.replicas,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor((row) => row.size_bytes ?? null, {
     id: "size",
-    header: "Data",
+    header: say.data,
     meta: { align: "right" },
-    cell: (cell) => <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>,
+    cell: (cell) => (
+      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>
+        <Quantity of="bytes" value={cell.getValue()} />
+      </Metered>
+    ),
   }),
   sparkColumn<Row>(clusterId, "broker", (row) => String(row.id)),
   column.accessor("restarts", {
     id: "restarts",
-    header: "Restarts",
+    header: say.restarts,
     meta: { align: "right", hideBelow: "md" },
     cell: (cell) => <span className={cell.getValue() > 0 ? "ps-warn" : "ps-muted"}>{cell.getValue()}</span>,
   }),
   column.accessor((row) => row.pid ?? null, {
     id: "pid",
-    header: "Process",
+    header: say.process,
     meta: { align: "right", hideBelow: "md" },
     cell: (cell) => <span className="ps-muted">{cell.getValue() ?? "–"}</span>,
   }),
@@ -108,18 +117,18 @@ const columns = (clusterId: string, controller: number | null, top: number) => [
 const actions = (onRestart: (broker: number) => void) =>
   column.display({
     id: "actions",
-    header: () => <span className="ps-sr">Actions</span>,
+    header: () => <span className="ps-sr">{say.actions}</span>,
     meta: { align: "right" },
     cell: ({ row }) => (
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon size="sm" aria-label={`Actions for broker ${row.original.id}`}>
+          <ActionIcon size="sm" aria-label={say.actionsForBroker(row.original.id)}>
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => onRestart(row.original.id)}>
-            Restart broker
+            {say.restartBroker}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -132,38 +141,44 @@ function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
   const bad = summary ? summary.offline + summary.under_replicated : 0;
   return [
     {
-      label: "Brokers alive",
-      value: isUnknown && !cluster.brokers.length ? "unknown" : `${alive} of ${cluster.brokers.length}`,
+      label: say.brokersAlive,
+      value: isUnknown && !cluster.brokers.length ? "unknown" : say.ofWord(alive, cluster.brokers.length),
       tone: isUnknown || alive < cluster.brokers.length ? "warn" : undefined,
       note: cluster.unknown_because ?? undefined,
     },
     {
-      label: "Controller",
-      value: isUnknown ? "unknown" : cluster.controller_id === null ? "none" : `broker ${cluster.controller_id}`,
+      label: say.controller2,
+      value: isUnknown ? (
+        "unknown"
+      ) : cluster.controller_id === null ? (
+        "none"
+      ) : (
+        <BrokerLink clusterId={cluster.id} id={cluster.controller_id} />
+      ),
       tone: isUnknown ? "warn" : cluster.controller_id === null ? "bad" : undefined,
     },
     {
-      label: "Topics",
+      label: say.topics,
       value: formatInteger(summary?.topics),
-      note: summary ? plural(summary.partitions, "partition") : undefined,
+      note: summary ? say.partitions(summary.partitions) : undefined,
     },
     {
-      label: "Partitions in trouble",
+      label: say.partitionsInTrouble,
       value: formatInteger(summary ? bad : null),
       tone: summary && summary.offline > 0 ? "bad" : bad > 0 ? "warn" : undefined,
       note: summary
         ? bad > 0
-          ? `${summary.offline} offline, ${summary.under_replicated} under-replicated`
-          : "all in sync"
+          ? say.offlineUnderReplicated(summary.offline, summary.under_replicated)
+          : say.allInSync
         : undefined,
     },
-    { label: "Data on disk", value: formatBytes(summary?.size_bytes), note: "all replicas" },
+    { label: say.dataOnDisk, value: <Quantity of="bytes" value={summary?.size_bytes} isKey />, note: say.allReplicas },
   ];
 }
 
-function Moves({ rows }: { rows: ActiveReassignments["rows"] }) {
+function Moves({ rows, clusterId }: { rows: ActiveReassignments["rows"]; clusterId: string }) {
   return (
-    <table className="ps-table" aria-label="Partitions on the move">
+    <table className="ps-table" aria-label={say.partitionsOnTheMove}>
       <tbody>
         {rows.map((row) => (
           <tr key={`${row.topic}-${row.partition}`}>
@@ -177,7 +192,9 @@ function Moves({ rows }: { rows: ActiveReassignments["rows"] }) {
                 mark="added"
               />
             </td>
-            <td className="ps-muted">{row.removing.length > 0 && `leaves ${row.removing.join(", ")}`}</td>
+            <td className="ps-muted">
+              {row.removing.length > 0 && say.leaves(<BrokerLinks clusterId={clusterId} ids={row.removing} />)}
+            </td>
             <td>
               <BytesMoved moved={row.bytes_moved} total={row.bytes_to_move} />
             </td>
@@ -200,21 +217,21 @@ function Actions({ cluster, request, onRequest }: ActionsProps) {
   return (
     <>
       <ButtonLink to="/clusters/$clusterId/new-topic" params={{ clusterId: cluster.id }}>
-        New topic
+        {say.newTopic}
       </ButtonLink>
       <MoreMenu>
         <Menu.Item
           leftSection={<IconCrown size={15} />}
           onClick={() => onRequest({ kind: "leaders.elect", cluster_id: cluster.id, inputs: {} })}
         >
-          Elect preferred leaders
+          {say.electPreferredLeaders}
         </Menu.Item>
         {cluster.kind === "registered" && (
           <Menu.Item
             leftSection={<IconKey size={15} />}
             onClick={() => void navigate({ to: "/clusters/$clusterId/credentials", params: { clusterId: cluster.id } })}
           >
-            Change the way in
+            {say.changeTheWayIn}
           </Menu.Item>
         )}
         <Menu.Item
@@ -223,10 +240,10 @@ function Actions({ cluster, request, onRequest }: ActionsProps) {
             void navigate({ to: "/clusters/$clusterId/schema-registry", params: { clusterId: cluster.id } })
           }
         >
-          Schema registry
+          {say.schemaRegistry}
         </Menu.Item>
         <DeleteItem onClick={() => onRequest({ kind: "cluster.delete", cluster_id: cluster.id, inputs: {} })}>
-          {cluster.kind === "managed" ? "Delete cluster" : "Forget cluster"}
+          {cluster.kind === "managed" ? say.deleteCluster : say.forgetCluster}
         </DeleteItem>
       </MoreMenu>
       <PlanFlow
@@ -235,7 +252,7 @@ function Actions({ cluster, request, onRequest }: ActionsProps) {
         onClose={() => onRequest(null)}
         leave={
           request?.kind === "cluster.delete"
-            ? { label: "Back to the overview", go: () => void navigate({ to: "/" }) }
+            ? { label: say.backToTheOverview, go: () => void navigate({ to: "/" }) }
             : undefined
         }
       />
@@ -258,15 +275,17 @@ export function ClusterPage() {
   return (
     <>
       <PageHeader
-        title={cluster?.name ?? known?.name ?? "Cluster"}
+        title={cluster?.name ?? known?.name ?? say.cluster}
         seen={query.data?.parts.summary}
         mark={cluster && <PhaseStatus phase={cluster.phase} />}
         sub={
           cluster && (
             <>
-              <span className="ps-mono">{cluster.bootstrap_servers}</span>{" "}
-              <Copy value={cluster.bootstrap_servers} label="Copy bootstrap servers" /> created{" "}
-              <RelTime at={cluster.created_at} />
+              {say.created(
+                <span className="ps-mono">{cluster.bootstrap_servers}</span>,
+                <Copy value={cluster.bootstrap_servers} label={say.copyBootstrapServers} />,
+                <RelTime at={cluster.created_at} />,
+              )}
             </>
           )
         }
@@ -274,11 +293,11 @@ export function ClusterPage() {
       />
       <div className="ps-stack">
         {parts?.attention.status === "unavailable" && (
-          <Notice tone="warn">What needs attention here could not be read: {parts.attention.reason}</Notice>
+          <Notice tone="warn">{say.whatNeedsAttentionHereCould(parts.attention.reason)}</Notice>
         )}
         {attention.length > 0 && <AttentionList items={attention} clusterId={clusterId} />}
         {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
-        <Card title="Brokers">
+        <Card title={say.brokers}>
           <PartView query={query} name="cluster">
             {(found) => (
               <>
@@ -295,12 +314,12 @@ export function ClusterPage() {
           onRange={(chosen) => void navigate({ search: { range: chosen }, replace: true })}
         />
         {parts?.reassignments.data && parts.reassignments.data.total > 0 && (
-          <Card title={`Partitions on the move: ${formatInteger(parts.reassignments.data.total)}`}>
-            <Moves rows={parts.reassignments.data.rows} />
+          <Card title={say.partitionsOnThe2(parts.reassignments.data.total)}>
+            <Moves clusterId={clusterId} rows={parts.reassignments.data.rows} />
           </Card>
         )}
         <Card
-          title="Events"
+          title={say.events}
           aside={
             <Link
               to="/clusters/$clusterId/events"
@@ -308,21 +327,21 @@ export function ClusterPage() {
               className="ps-link"
               style={{ fontSize: "0.8125rem" }}
             >
-              All events
+              {say.allEvents}
             </Link>
           }
         >
           <PartView query={query} name="events">
-            {(rows) => (rows.length > 0 ? <EventList events={rows} /> : <Empty title="Nothing happened lately" />)}
+            {(rows) => (rows.length > 0 ? <EventList events={rows} /> : <Empty title={say.nothingHappenedLately} />)}
           </PartView>
         </Card>
         <div className="ps-cols-1-1">
-          <Card title="Connect a client" padded>
+          <Card title={say.connectAClient} padded>
             <PartView query={query} name="client_config">
               {(config) => <ConnectCard config={config} clusterId={clusterId} />}
             </PartView>
           </Card>
-          <Card title="Recent operations">
+          <Card title={say.recentOperations}>
             <PartView query={query} name="operations">
               {(rows) => <OperationList operations={rows.slice(0, 8)} compact />}
             </PartView>
@@ -346,14 +365,14 @@ function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[]
         rows={rows}
         columns={canRestart ? [...known, actions(setRestart)] : known}
         rowId={(row) => String(row.id)}
-        label="Brokers"
+        label={say.brokers}
         defaultSort="id"
       />
       <PlanFlow
         request={
           restart === null ? null : { kind: "broker.restart", cluster_id: cluster.id, inputs: { broker: restart } }
         }
-        title={`Restart broker ${restart ?? ""}`}
+        title={say.restartBroker2(restart ?? "")}
         onClose={() => setRestart(null)}
       />
     </>

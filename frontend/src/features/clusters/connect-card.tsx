@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { CodeBlock, Copy } from "@/components/copy";
 import type { ClientConfig } from "@/lib/types";
 import { words } from "@/words";
+import { words as say } from "@/words/connect";
 
-const say = words.connect;
 const PASSWORD_VARIABLE = "KAFKA_PASSWORD";
 
 type Snippet = ClientConfig["snippets"][number];

@@ -13,6 +13,7 @@ import { useDraft } from "@/lib/draft";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import type { Cluster } from "@/lib/types";
+import { words } from "@/words/clusters";
 import {
   type Mechanism,
   NO_SECRETS,
@@ -26,6 +27,8 @@ import {
 import { WayInFields } from "./way-in-fields";
 import { WayInWizard } from "./way-in-wizard";
 
+const say = words.credentialsPage;
+
 const route = getRouteApi("/app/clusters/$clusterId/credentials");
 
 export function CredentialsPage() {
@@ -35,18 +38,16 @@ export function CredentialsPage() {
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
-      <PageHeader title="Change the way in" sub={cluster && `Of the registered cluster ${cluster.name}`} />
+      <PageHeader title={say.changeTheWayIn} sub={cluster && say.ofTheRegisteredCluster(cluster.name)} />
       <PartView query={query} name="cluster">
         {(found) =>
           found.kind === "registered" ? (
-            <NeedsRole over="cluster" clusterId={clusterId} what="Changing the way in">
+            <NeedsRole over="cluster" clusterId={clusterId} what={say.changingTheWayIn}>
               <CredentialsForm key={found.id} cluster={found} />
             </NeedsRole>
           ) : (
             <Card padded>
-              <Empty title="Penstock keeps this cluster's credentials itself">
-                Only clusters that run elsewhere have credentials to change here.
-              </Empty>
+              <Empty title={say.penstockKeepsThisClusters}>{say.onlyClustersThatRunElsewhere}</Empty>
             </Card>
           )
         }
@@ -78,23 +79,21 @@ function CredentialsForm({ cluster }: { cluster: Cluster }) {
       request={(values) => ({ kind: "cluster.credentials", cluster_id: cluster.id, inputs: wayInInputs(values) })}
       cancel={
         <ButtonLink variant="default" {...back}>
-          Cancel
+          {say.cancel}
         </ButtonLink>
       }
       aside={
-        <Card title="What happens" padded>
+        <Card title={say.whatHappens} padded>
           <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
-            <div>
-              The new way in is tried first and has to lead to the same Kafka. Until it is kept, the earlier one stays.
-            </div>
-            <div>All of it is given again: what is kept now is not shown and not taken over.</div>
-            <div>The earlier credentials are forgotten then; revoke them at the Kafka itself.</div>
+            <div>{say.theNewWayInIs}</div>
+            <div>{say.allOfItIsGiven}</div>
+            <div>{say.theEarlierCredentialsAre}</div>
           </Stack>
         </Card>
       }
       done={
-        <Notice tone="ok" title="The new way in is kept" action={<ButtonLink {...back}>Open cluster</ButtonLink>}>
-          It was tried, and topics were read by it.
+        <Notice tone="ok" title={say.theNewWayInIsKept} action={<ButtonLink {...back}>{say.openCluster}</ButtonLink>}>
+          {say.itWasTriedAndTopics}
         </Notice>
       }
     >

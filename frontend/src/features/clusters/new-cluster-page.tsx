@@ -11,10 +11,12 @@ import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
 import { BROKER_SETTINGS } from "@/generated/constants";
 import { clearDrafts, useDraft } from "@/lib/draft";
-import { plural } from "@/lib/format";
 import { parseProperties } from "@/lib/properties";
 import type { Host, PlanRequest } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/clusters";
+
+const say = words.newClusterPage;
 
 interface Values {
   name: string;
@@ -33,21 +35,16 @@ function HostChoice({ hosts, value, onChange }: { hosts: Host[]; value: string[]
   const alive = hosts.filter((host) => host.alive);
   if (alive.length === 0) {
     return (
-      <Notice tone="bad" title="No host agent is connected">
-        A cluster needs at least one host. Start an agent; this page notices it by itself.
+      <Notice tone="bad" title={say.noHostAgentIsConnected}>
+        {say.aClusterNeedsAtLeast}
       </Notice>
     );
   }
   return (
-    <Checkbox.Group
-      label="Hosts"
-      description="None chosen: Penstock spreads the brokers over all connected hosts, rack by rack."
-      value={value}
-      onChange={onChange}
-    >
+    <Checkbox.Group label={say.hosts} description={say.noneChosenPenstockSpreadsThe} value={value} onChange={onChange}>
       <Group mt={8} gap="lg">
         {alive.map((host) => (
-          <Checkbox key={host.host_id} value={host.host_id} size="xs" label={`${host.host_id} (rack ${host.rack})`} />
+          <Checkbox key={host.host_id} value={host.host_id} size="xs" label={say.rack(host.host_id, host.rack)} />
         ))}
       </Group>
     </Checkbox.Group>
@@ -56,7 +53,7 @@ function HostChoice({ hosts, value, onChange }: { hosts: Host[]; value: string[]
 
 export function NewClusterPage() {
   return (
-    <NeedsRole over="cluster" what="Creating clusters" title="New cluster">
+    <NeedsRole over="cluster" what={say.creatingClusters} title={say.newCluster}>
       <NewCluster />
     </NeedsRole>
   );
@@ -77,9 +74,8 @@ function NewCluster() {
     initialValues,
     onValuesChange: keep,
     validate: {
-      name: (value) =>
-        NAME.test(value) ? null : "2 to 40 lower-case letters, digits and dashes, starting with a letter",
-      broker_count: (value) => (Number(value) >= 1 ? null : "At least one broker"),
+      name: (value) => (NAME.test(value) ? null : say.n2To40LowerCase),
+      broker_count: (value) => (Number(value) >= 1 ? null : say.atLeastOneBroker),
     },
   });
   const submit = form.onSubmit((values) => {
@@ -103,23 +99,20 @@ function NewCluster() {
   const count = Number(form.values.broker_count) || 0;
   return (
     <>
-      <PageHeader
-        title="New cluster"
-        sub="Brokers are placed by rack, secured with SCRAM and ACLs, started by the host agents and checked before you get them."
-      />
+      <PageHeader title={say.newCluster} sub={say.brokersArePlacedByRack} />
       <form onSubmit={submit}>
         <div className="ps-cols-2-1">
           <Card padded>
             <Stack gap="md">
               <TextInput
-                label="Name"
-                placeholder="orders-prod"
+                label={say.name}
+                placeholder={say.ordersProd}
                 size="sm"
                 autoComplete="off"
                 {...form.getInputProps("name")}
               />
               <NumberInput
-                label="Brokers"
+                label={say.brokers}
                 min={1}
                 max={BROKERS_MAX}
                 size="sm"
@@ -138,72 +131,64 @@ function NewCluster() {
               </PartView>
               <div>
                 <Text component="div" size="sm" fw={500} mb={4}>
-                  Connections
+                  {say.connections}
                 </Text>
                 <SegmentedControl
-                  aria-label="Connections"
+                  aria-label={say.connections}
                   size="xs"
                   data={[
-                    { value: "SASL_SSL", label: "TLS" },
-                    { value: "SASL_PLAINTEXT", label: "Not encrypted" },
+                    { value: "SASL_SSL", label: say.tls },
+                    { value: "SASL_PLAINTEXT", label: say.notEncrypted },
                   ]}
                   {...form.getInputProps("listener_security")}
                 />
               </div>
               <ConfigField
                 allowed={BROKER_SETTINGS}
-                label="Broker configuration"
-                placeholder={"log.retention.hours=72\nmin.insync.replicas=2"}
+                label={say.brokerConfiguration}
+                placeholder={say.logRetentionHours72Min}
                 minRows={3}
                 {...form.getInputProps("config")}
               />
               <Group justify="flex-end" gap={8}>
                 <ButtonLink variant="default" to="/">
-                  Cancel
+                  {say.cancel}
                 </ButtonLink>
-                <Button type="submit">Review plan</Button>
+                <Button type="submit">{say.reviewPlan}</Button>
               </Group>
             </Stack>
           </Card>
-          <Card title="What you get" padded>
+          <Card title={say.whatYouGet} padded>
             <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
-              <div>{plural(count, "broker")} with the Kafka protocol, transactions and client quotas included.</div>
-              <div>
-                SASL/SCRAM authentication and ACLs, on from the first second. An administrator account is made and kept
-                encrypted.
-              </div>
+              <div>{say.brokersWithTheKafkaProtocol(count)}</div>
+              <div>{say.saslScramAuthenticationAndAcls}</div>
               <div>
                 {form.values.listener_security === "SASL_SSL"
-                  ? "TLS for clients and between brokers, by an authority of the cluster's own: clients get its certificate where they get their configuration."
-                  : "Connections that everybody on the network can read. For brokers and clients on one machine."}
+                  ? say.tlsForClientsAndBetween
+                  : say.connectionsThatEverybodyOnThe}
               </div>
               {count >= 3 ? (
-                <div>
-                  Topics default to three copies and two in-sync replicas: one broker can fail without a lost record.
-                </div>
+                <div>{say.topicsDefaultToThreeCopies}</div>
               ) : (
-                <Notice tone="warn">
-                  With fewer than three brokers a failed broker means unavailable partitions or lost records. Fine for
-                  trying things out.
-                </Notice>
+                <Notice tone="warn">{say.withFewerThanThreeBrokers}</Notice>
               )}
-              <div className="ps-muted">Nothing starts before you confirm the plan on the next screen.</div>
+              <div className="ps-muted">{say.nothingStartsBeforeYouConfirm}</div>
             </Stack>
           </Card>
         </div>
       </form>
       <PlanFlow
         request={request}
-        title="Create cluster"
+        title={say.createCluster}
         onClose={() => setRequest(null)}
         onStarted={() => clearDrafts(DRAFT)}
         done={
           <Notice
             tone="ok"
-            title="The cluster is running"
-            action={<Button onClick={() => void navigate({ to: "/" })}>Go to clusters</Button>}
+            title={say.theClusterIsRunning}
+            action={<Button onClick={() => void navigate({ to: "/" })}>{say.goToClusters}</Button>}
           >
-            Its brokers are registered and answer metadata requests.
+            {say.itsBrokersAreRegisteredAnd}
           </Notice>
         }
       />

@@ -11,65 +11,62 @@ import { PageHeader } from "@/components/page-header";
 import { RelTime } from "@/components/rel-time";
 import { Stats, StatsSkeleton } from "@/components/stats";
 import { PhaseStatus, Status } from "@/components/status";
-import { plural } from "@/lib/format";
 import { TERMINAL } from "@/lib/operations";
 import { useMayWrite } from "@/lib/permissions";
 import { useSession } from "@/lib/session";
 import type { Cluster, Host } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/overview";
 import { AttentionList } from "./attention-list";
+
+const say = words.overviewPage;
 
 const column = createColumnHelper<Cluster>();
 const columns = [
   column.accessor("name", {
-    header: "Cluster",
+    header: say.cluster,
     cell: ({ row }) => (
       <Link to="/clusters/$clusterId" params={{ clusterId: row.original.id }} className="ps-link">
         {row.original.name}
       </Link>
     ),
   }),
-  column.accessor("phase", { header: "State", cell: (cell) => <PhaseStatus phase={cell.getValue()} /> }),
+  column.accessor("phase", { header: say.state, cell: (cell) => <PhaseStatus phase={cell.getValue()} /> }),
   column.accessor((row) => row.brokers.filter((broker) => broker.alive).length, {
     id: "brokers",
-    header: "Brokers alive",
+    header: say.brokersAlive,
     meta: { align: "right" },
     cell: ({ row, getValue }) => {
       const total = row.original.brokers.length;
-      return <span className={getValue() < total ? "ps-warn" : undefined}>{`${getValue()} of ${total}`}</span>;
+      return <span className={getValue() < total ? "ps-warn" : undefined}>{say.ofWord(getValue(), total)}</span>;
     },
   }),
   column.accessor("bootstrap_servers", {
-    header: "Bootstrap servers",
+    header: say.bootstrapServers,
     meta: { hideBelow: "md" },
     cell: (cell) => <span className="ps-mono">{cell.getValue()}</span>,
   }),
   column.accessor("kind", {
-    header: "Owned",
+    header: say.owned,
     meta: { hideBelow: "md" },
-    cell: (cell) => <span className="ps-muted">{cell.getValue() === "managed" ? "by Penstock" : "registered"}</span>,
+    cell: (cell) => <span className="ps-muted">{cell.getValue() === "managed" ? say.byPenstock : say.registered}</span>,
   }),
   column.accessor("created_at", {
-    header: "Created",
+    header: say.created,
     meta: { hideBelow: "sm" },
     cell: (cell) => <RelTime at={cell.getValue()} />,
   }),
 ];
 
 function Hosts({ hosts }: { hosts: Host[] }) {
-  if (hosts.length === 0)
-    return (
-      <Empty title="No host agent has reported yet">
-        Start one with the deployment you use; it appears here within seconds.
-      </Empty>
-    );
+  if (hosts.length === 0) return <Empty title={say.noHostAgentHasReported}>{say.startOneWithTheDeployment}</Empty>;
   return (
-    <table className="ps-table" aria-label="Hosts">
+    <table className="ps-table" aria-label={say.hosts}>
       <thead>
         <tr>
-          <th scope="col">Host</th>
-          <th scope="col">Rack</th>
-          <th scope="col">Agent</th>
+          <th scope="col">{say.host}</th>
+          <th scope="col">{say.rack}</th>
+          <th scope="col">{say.agent}</th>
         </tr>
       </thead>
       <tbody>
@@ -77,7 +74,9 @@ function Hosts({ hosts }: { hosts: Host[] }) {
           <tr key={host.host_id}>
             <td className="ps-mono">{host.host_id}</td>
             <td>{host.rack}</td>
-            <td>{host.alive ? <Status tone="ok" label="Connected" /> : <Status tone="bad" label="Not connected" />}</td>
+            <td>
+              {host.alive ? <Status tone="ok" label={say.connected} /> : <Status tone="bad" label={say.notConnected} />}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -97,18 +96,18 @@ export function OverviewPage() {
   const create = useMayWrite()("cluster") && (
     <Group gap={8}>
       <ButtonLink variant="default" to="/clusters/register" leftSection={<IconPlugConnected size={15} />}>
-        Register a Kafka
+        {say.registerAKafka}
       </ButtonLink>
       <ButtonLink to="/clusters/new" leftSection={<IconPlus size={15} />}>
-        New cluster
+        {say.newCluster}
       </ButtonLink>
     </Group>
   );
   return (
     <>
       <PageHeader
-        title="Overview"
-        sub={session?.tenant ? `Everything ${session.tenant.name} runs.` : undefined}
+        title={say.overview}
+        sub={session?.tenant ? say.everythingRuns(session.tenant.name) : undefined}
         actions={create}
       />
       <div style={{ display: "grid", gap: 14 }}>
@@ -118,24 +117,24 @@ export function OverviewPage() {
           <Stats
             items={[
               {
-                label: "Clusters",
+                label: say.clusters,
                 value: clusters.length,
-                note: `${clusters.filter((cluster) => cluster.phase === "RUNNING").length} running`,
+                note: say.running(clusters.filter((cluster) => cluster.phase === "RUNNING").length),
               },
               {
-                label: "Brokers alive",
-                value: `${alive} of ${brokers.length}`,
+                label: say.brokersAlive,
+                value: say.of2(alive, brokers.length),
                 tone: alive < brokers.length ? "warn" : undefined,
-                note: alive < brokers.length ? plural(brokers.length - alive, "broker") + " down" : "all serving",
+                note: alive < brokers.length ? say.brokersDown(brokers.length - alive) : say.allServing,
               },
               {
-                label: "Operations running",
+                label: say.operationsRunning,
                 value: running,
-                note: running ? "live below" : "none running",
+                note: running ? say.liveBelow : say.noneRunning,
                 tone: running ? "run" : undefined,
               },
               {
-                label: "Needs attention",
+                label: say.needsAttention,
                 value: parts?.attention.status === "unavailable" ? "–" : attention.length,
                 tone: attention.some((item) => item.severity === "critical")
                   ? "bad"
@@ -144,28 +143,27 @@ export function OverviewPage() {
                     : undefined,
                 note:
                   parts?.attention.status === "unavailable"
-                    ? "not known right now"
+                    ? say.notKnownRightNow
                     : attention.length
-                      ? "see below"
-                      : "nothing found",
+                      ? say.seeBelow
+                      : say.nothingFound,
               },
             ]}
           />
         )}
         {attention.length > 0 && <AttentionList items={attention} />}
-        <Card title="Clusters">
+        <Card title={say.clusters}>
           <PartView query={query} name="clusters">
             {(rows) => (
               <DataTable
                 rows={rows}
                 columns={columns}
                 rowId={(row) => row.id}
-                label="Clusters"
+                label={say.clusters}
                 defaultSort="name"
                 empty={
-                  <Empty icon={<IconServer2 size={20} />} title="No cluster yet" action={create}>
-                    A cluster of brokers is placed on your hosts by rack, with authentication and authorisation switched
-                    on from the start.
+                  <Empty icon={<IconServer2 size={20} />} title={say.noClusterYet} action={create}>
+                    {say.aClusterOfBrokersIs}
                   </Empty>
                 }
               />
@@ -174,10 +172,10 @@ export function OverviewPage() {
         </Card>
         <div className="ps-cols-2-1">
           <Card
-            title="Recent operations"
+            title={say.recentOperations}
             aside={
               <Link to="/operations" className="ps-link" style={{ fontSize: "0.8125rem" }}>
-                All operations
+                {say.allOperations}
               </Link>
             }
           >
@@ -185,7 +183,7 @@ export function OverviewPage() {
               {(rows) => <OperationList operations={rows.slice(0, 8)} compact />}
             </PartView>
           </Card>
-          <Card title="Hosts">
+          <Card title={say.hosts}>
             <PartView query={query} name="hosts">
               {(rows) => <Hosts hosts={rows} />}
             </PartView>

@@ -4,14 +4,17 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { Status } from "@/components/status";
 import { toProblem } from "@/lib/problem";
 import type { Probe } from "@/lib/types";
+import { words } from "@/words/clusters";
+
+const say = words.probeSteps;
 
 /** In the order in which the service takes them. */
 const STEPS: Record<Probe["step"], string> = {
-  dns: "Name",
-  connect: "Connection",
-  tls: "TLS",
-  kafka: "Kafka answers",
-  login: "Login",
+  dns: say.name,
+  connect: say.connection,
+  tls: say.tls,
+  kafka: say.kafkaAnswers,
+  login: say.login,
 };
 const ORDER = Object.keys(STEPS) as Probe["step"][];
 
@@ -19,10 +22,10 @@ const ORDER = Object.keys(STEPS) as Probe["step"][];
 export function ProbeSteps({ probes, tls }: { probes: Probe[]; tls: boolean }) {
   const shown = ORDER.filter((step) => tls || step !== "tls");
   return (
-    <table className="ps-table" aria-label="Addresses tried">
+    <table className="ps-table" aria-label={say.addressesTried}>
       <thead>
         <tr>
-          <th scope="col">Address</th>
+          <th scope="col">{say.address}</th>
           {shown.map((step) => (
             <th scope="col" key={step}>
               {STEPS[step]}
@@ -57,9 +60,9 @@ export function ProbeSteps({ probes, tls }: { probes: Probe[]; tls: boolean }) {
 
 function StepState({ probe, step }: { probe: Probe; step: Probe["step"] }) {
   const at = ORDER.indexOf(probe.step) - ORDER.indexOf(step);
-  if (at === 0 && probe.code) return <Status tone="bad" label="failed" />;
-  if (at < 0) return <span className="ps-muted">{probe.code ? "not reached" : "not needed"}</span>;
-  return <Status tone="ok" label="passed" />;
+  if (at === 0 && probe.code) return <Status tone="bad" label={say.failed} />;
+  if (at < 0) return <span className="ps-muted">{probe.code ? say.notReached : say.notNeeded}</span>;
+  return <Status tone="ok" label={say.passed} />;
 }
 
 /** Why there is no plan: by address and step where the service looked, else as any problem. */
@@ -67,7 +70,7 @@ export function WayInRefused({ error, tls }: { error: unknown; tls: boolean }) {
   const { probes, detail } = toProblem(error);
   if (!probes || probes.length === 0) return <ProblemPanel error={error} />;
   return (
-    <Notice tone="bad" title="This way in does not work yet">
+    <Notice tone="bad" title={say.thisWayInDoesNot}>
       <p style={{ margin: "2px 0 8px" }}>{detail}</p>
       <ProbeSteps probes={probes} tls={tls} />
     </Notice>

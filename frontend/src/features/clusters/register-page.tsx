@@ -7,9 +7,12 @@ import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { usePlanWizard } from "@/components/plan-wizard";
 import { useDraft } from "@/lib/draft";
+import { words } from "@/words/clusters";
 import { NO_SECRETS, NO_WAY_IN, type WayIn, type WayInSecrets, wayInInputs, wrongInWayIn } from "./way-in";
 import { WayInFields } from "./way-in-fields";
 import { WayInWizard } from "./way-in-wizard";
+
+const say = words.registerPage;
 
 type Values = WayIn & WayInSecrets & { name: string };
 
@@ -18,7 +21,7 @@ const NAME = /^[a-z][a-z0-9-]{0,62}$/;
 
 export function RegisterPage() {
   return (
-    <NeedsRole over="cluster" what="Registering clusters" title="Register a Kafka">
+    <NeedsRole over="cluster" what={say.registeringClusters} title={say.registerAKafka}>
       <Register />
     </NeedsRole>
   );
@@ -31,16 +34,13 @@ function Register() {
     initialValues: { ...kept, ...NO_SECRETS },
     onValuesChange: (values) => keep({ ...values, ...NO_SECRETS }),
     validate: (values) => ({
-      ...(!NAME.test(values.name) && { name: "Lower-case letters, digits and dashes, starting with a letter" }),
+      ...(!NAME.test(values.name) && { name: say.lowerCaseLettersDigitsAnd }),
       ...wrongInWayIn(values),
     }),
   });
   return (
     <>
-      <PageHeader
-        title="Register a Kafka"
-        sub="A cluster that runs elsewhere is governed from here, not run from here."
-      />
+      <PageHeader title={say.registerAKafka} sub={say.aClusterThatRunsElsewhere} />
       <WayInWizard
         wizard={wizard}
         form={form}
@@ -52,28 +52,29 @@ function Register() {
         })}
         cancel={
           <ButtonLink variant="default" to="/">
-            Cancel
+            {say.cancel}
           </ButtonLink>
         }
         aside={
-          <Card title="What happens" padded>
+          <Card title={say.whatHappens} padded>
             <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
-              <div>
-                Each address is tried first: its name, the connection, TLS, whether a Kafka answers, the login. That
-                takes seconds and changes nothing there.
-              </div>
-              <div>The plan then says what Penstock will write to the cluster and what this login cannot do.</div>
-              <div>Passwords, keys and secrets are kept encrypted and never shown again.</div>
+              <div>{say.eachAddressIsTriedFirst}</div>
+              <div>{say.thePlanThenSaysWhat}</div>
+              <div>{say.passwordsKeysAndSecretsAre}</div>
             </Stack>
           </Card>
         }
         done={
-          <Notice tone="ok" title="The cluster is registered" action={<ButtonLink to="/">Go to clusters</ButtonLink>}>
-            It answers, and its topics can be read.
+          <Notice
+            tone="ok"
+            title={say.theClusterIsRegistered}
+            action={<ButtonLink to="/">{say.goToClusters}</ButtonLink>}
+          >
+            {say.itAnswersAndItsTopics}
           </Notice>
         }
       >
-        <TextInput label="Name" placeholder="orders-prod" autoComplete="off" {...form.getInputProps("name")} />
+        <TextInput label={say.name} placeholder={say.ordersProd} autoComplete="off" {...form.getInputProps("name")} />
         <WayInFields form={form} />
       </WayInWizard>
     </>

@@ -5,13 +5,16 @@ import { Card } from "@/components/card";
 import { PlanWizard, type usePlanWizard } from "@/components/plan-wizard";
 import type { WizardStep } from "@/components/wizard";
 import type { PlanRequest } from "@/lib/types";
+import { words } from "@/words/clusters";
 import { ProbeSteps, WayInRefused } from "./probe-steps";
 import { usesTls, type WayIn, type WayInSecrets } from "./way-in";
 
+const say = words.wayInWizard;
+
 const STEPS: WizardStep[] = [
-  ["Way in", "address, TLS, login"],
-  ["Plan", "what was found there"],
-  ["Done and verified", "live steps"],
+  [say.wayIn, say.addressTlsLogin],
+  [say.plan, say.whatWasFoundThere],
+  [say.doneAndVerified, say.liveSteps],
 ];
 
 interface WayInWizardProps<T> {
@@ -41,7 +44,7 @@ export function WayInWizard<T extends WayIn & WayInSecrets>(props: WayInWizardPr
       notice={
         wizard.active === 1 &&
         probes.length > 0 && (
-          <Card title="Addresses tried" padded>
+          <Card title={say.addressesTried} padded>
             <ProbeSteps probes={probes} tls={tls} />
           </Card>
         )
@@ -56,7 +59,7 @@ export function WayInWizard<T extends WayIn & WayInSecrets>(props: WayInWizardPr
               <Group justify="flex-end" gap={8}>
                 {props.cancel}
                 <Button type="submit" loading={plan.isPending}>
-                  Try it and review the plan
+                  {say.tryItAndReviewThe}
                 </Button>
               </Group>
             </Stack>

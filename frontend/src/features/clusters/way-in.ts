@@ -1,5 +1,8 @@
 /** The way in to a Kafka that runs elsewhere: what a form holds of it, and what the service is asked. */
 import type { PlanInputs } from "@/lib/types";
+import { words } from "@/words/clusters";
+
+const say = words.wayIn;
 
 type Credentials = PlanInputs<"cluster.credentials">;
 export type Protocol = NonNullable<Credentials["security_protocol"]>;
@@ -71,13 +74,13 @@ const NEEDED = ["username", "password", "oauth_token_url", "oauth_client_id", "o
 export function wrongInWayIn(values: WayIn & WayInSecrets): Record<string, string> {
   const wrong: Record<string, string> = {};
   if (!ADDRESSES.test(values.bootstrap_servers.replaceAll(/\s+/g, "")))
-    wrong.bootstrap_servers = "host:port, several divided by commas";
+    wrong.bootstrap_servers = say.hostPortSeveralDividedBy;
   for (const name of fieldsOf(values)) {
-    if (NEEDED.includes(name) && values[name] === "") wrong[name] = "Needed for this login";
+    if (NEEDED.includes(name) && values[name] === "") wrong[name] = say.neededForThisLogin;
   }
   if (!usesTls(values.security_protocol)) return wrong;
-  if (values.client_certificate_pem && !values.client_key_pem) wrong.client_key_pem = "The certificate's key is needed";
+  if (values.client_certificate_pem && !values.client_key_pem) wrong.client_key_pem = say.theCertificatesKeyIsNeeded;
   if (values.client_key_pem && !values.client_certificate_pem)
-    wrong.client_certificate_pem = "The key's certificate is needed";
+    wrong.client_certificate_pem = say.theKeysCertificateIsNeeded;
   return wrong;
 }

@@ -8,6 +8,9 @@ import { api } from "@/lib/api-client";
 import { KINDS } from "@/lib/destinations";
 import type { AlertSeverity, Destination, DestinationKind } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/destinations";
+
+const say = words.destinationForm;
 
 type Taken = BodyOf<"/api/v1/destinations">;
 
@@ -90,14 +93,14 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
         ifMatch: destination.etag,
       });
     },
-    (made) => `The destination ${made.name} was ${isNew ? "made; test it now" : "changed"}.`,
+    (made) => say.theDestinationWas(made.name, isNew ? say.madeTestItNow : say.changed),
   );
   return (
     <FormModal
-      title={isNew ? "New destination" : `Destination ${destination.name}`}
+      title={isNew ? say.newDestination : say.destination(destination.name)}
       opened
       onClose={onClose}
-      submit={isNew ? "Make it" : "Save"}
+      submit={isNew ? say.makeIt : say.save}
       ready={isReady(fields, isNew)}
       pending={send.isPending}
       error={send.error}
@@ -105,7 +108,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
     >
       <Group grow align="flex-start">
         <Select
-          label="Kind"
+          label={say.kind}
           allowDeselect={false}
           disabled={!isNew}
           data={Object.entries(KINDS).map(([value, { label }]) => ({ value, label }))}
@@ -113,8 +116,8 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
           onChange={(value) => set({ kind: (value ?? "webhook") as DestinationKind, secret: "" })}
         />
         <TextInput
-          label="Name"
-          placeholder="on call"
+          label={say.name}
+          placeholder={say.onCall}
           autoComplete="off"
           maxLength={100}
           value={fields.name}
@@ -125,7 +128,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
         <TextInput
           label={words.url.label}
           placeholder={words.url.placeholder}
-          description={words.url.optional ? "Optional." : undefined}
+          description={words.url.optional ? say.optional : undefined}
           autoComplete="off"
           value={fields.url}
           onChange={(event) => set({ url: event.currentTarget.value })}
@@ -133,8 +136,8 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
       )}
       {words.to && (
         <TagsInput
-          label="Receivers"
-          description="Up to 20 mail addresses; Enter after each."
+          label={say.receivers}
+          description={say.upTo20MailAddresses}
           maxTags={20}
           splitChars={[",", " ", ";"]}
           value={fields.to}
@@ -153,8 +156,8 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
       <WhatIsTold fields={fields} set={set} />
       {words.ca && (
         <Textarea
-          label="Authorities that are trusted besides"
-          description="Certificates in PEM; optional."
+          label={say.authoritiesThatAreTrusted}
+          description={say.certificatesInPemOptional}
           autosize
           minRows={1}
           maxRows={6}
@@ -168,8 +171,8 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
 }
 
 function secretState(present: Destination | undefined, optional: boolean | undefined): string {
-  if (present?.has_secrets) return " One is kept and shown nowhere; left empty, it stays.";
-  return optional ? " Optional." : "";
+  if (present?.has_secrets) return say.oneIsKeptAndShown;
+  return optional ? say.optional2 : "";
 }
 
 interface WhatIsToldProps {
@@ -183,19 +186,19 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
   return (
     <>
       <Select
-        label="Minimum severity"
+        label={say.minimumSeverity}
         allowDeselect={false}
         data={[
-          { value: "info", label: "Info: everything" },
-          { value: "warning", label: "Warning" },
-          { value: "critical", label: "Critical only" },
+          { value: "info", label: say.infoEverything },
+          { value: "warning", label: say.warning },
+          { value: "critical", label: say.criticalOnly },
         ]}
         value={fields.severity}
         onChange={(value) => set({ severity: (value ?? "warning") as AlertSeverity })}
       />
       <MultiSelect
-        label="Rules"
-        placeholder={fields.rules.length === 0 ? "Every rule" : undefined}
+        label={say.rules}
+        placeholder={fields.rules.length === 0 ? say.everyRule : undefined}
         searchable
         data={withChosen(
           rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ?? [],
@@ -205,8 +208,8 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
         onChange={(chosen) => set({ rules: chosen })}
       />
       <MultiSelect
-        label="Clusters"
-        placeholder={fields.clusters.length === 0 ? "Every cluster" : undefined}
+        label={say.clusters}
+        placeholder={fields.clusters.length === 0 ? say.everyCluster : undefined}
         data={withChosen(
           clusters.map((row) => ({ value: row.id, label: row.name })),
           fields.clusters,
@@ -216,12 +219,12 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
       />
       <Group gap="xl">
         <Switch
-          label="Also when resolved"
+          label={say.alsoWhenResolved}
           checked={fields.resolved}
           onChange={(event) => set({ resolved: event.currentTarget.checked })}
         />
         <Switch
-          label="On"
+          label={say.on}
           checked={fields.enabled}
           onChange={(event) => set({ enabled: event.currentTarget.checked })}
         />

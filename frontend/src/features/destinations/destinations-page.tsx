@@ -7,7 +7,10 @@ import { ListView } from "@/components/list-view";
 import { PageHeader } from "@/components/page-header";
 import { useDeliveries, useDestinations } from "@/lib/destinations";
 import type { DELIVERY_STATES } from "@/lib/search";
+import { words } from "@/words/destinations";
 import { DestinationsTab } from "./destinations-tab";
+
+const say = words.destinationsPage;
 
 const route = getRouteApi("/app/destinations");
 
@@ -18,7 +21,7 @@ export function DestinationsPage() {
   const navigate = route.useNavigate();
   return (
     <>
-      <PageHeader title="Destinations" sub="Where alerts are sent, each at least once, and the result." />
+      <PageHeader title={say.destinations} sub={say.whereAlertsAreSentEach} />
       <Tabs
         value={search.tab ?? "destinations"}
         keepMounted={false}
@@ -27,8 +30,8 @@ export function DestinationsPage() {
         }
       >
         <Tabs.List mb={12}>
-          <Tabs.Tab value="destinations">Destinations</Tabs.Tab>
-          <Tabs.Tab value="deliveries">Deliveries</Tabs.Tab>
+          <Tabs.Tab value="destinations">{say.destinations}</Tabs.Tab>
+          <Tabs.Tab value="deliveries">{say.deliveries}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="destinations">
           <DestinationsTab
@@ -57,14 +60,14 @@ function DeliveriesTab() {
         <Select
           size="xs"
           w={160}
-          aria-label="State"
-          placeholder="Any state"
+          aria-label={say.state}
+          placeholder={say.anyState}
           clearable
           data={[
-            { value: "dead", label: "Dead letters" },
-            { value: "retrying", label: "Retrying" },
-            { value: "pending", label: "Waiting" },
-            { value: "sent", label: "Sent" },
+            { value: "dead", label: say.deadLetters },
+            { value: "retrying", label: say.retrying },
+            { value: "pending", label: say.waiting },
+            { value: "sent", label: say.sent },
           ]}
           value={search.state ?? null}
           onChange={(value) => change({ state: (value as State | null) ?? undefined })}
@@ -72,8 +75,8 @@ function DeliveriesTab() {
         <Select
           size="xs"
           w={190}
-          aria-label="Destination"
-          placeholder="Any destination"
+          aria-label={say.destination}
+          placeholder={say.anyDestination}
           clearable
           data={(destinations.data?.data ?? []).map((row) => ({ value: row.id, label: row.name }))}
           value={search.destination ?? null}
@@ -88,12 +91,9 @@ function DeliveriesTab() {
             onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
             empty={
               isFiltered ? (
-                <Empty title="No delivery matches">Change the filters above.</Empty>
+                <Empty title={say.noDeliveryMatches}>{say.changeTheFiltersAbove}</Empty>
               ) : (
-                <Empty title="Nothing was sent yet">
-                  A delivery is made of each change of an alert, for each destination that wants it. They are kept for
-                  30 days.
-                </Empty>
+                <Empty title={say.nothingWasSentYet}>{say.aDeliveryIsMadeOf}</Empty>
               )
             }
           />

@@ -14,36 +14,35 @@ import { Status } from "@/components/status";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { addressOf, KINDS, useDestinations } from "@/lib/destinations";
-import { plural } from "@/lib/format";
 import { useSession } from "@/lib/session";
 import type { Destination } from "@/lib/types";
+import { words } from "@/words/destinations";
 import { DestinationForm } from "./destination-form";
 import { TestDestination } from "./test-destination";
+
+const say = words.destinationsTab;
 
 type Form = { kind: "new" } | { kind: "change" | "delete" | "test"; destination: Destination } | null;
 
 const column = createColumnHelper<Destination>();
 
 function Health({ row }: { row: Destination }) {
-  if (!row.enabled) return <Status tone="muted" label="Off" hint="Nothing is sent; what waits stays for a day." />;
+  if (!row.enabled) return <Status tone="muted" label={say.off} hint={say.nothingIsSentWhatWaits} />;
   if (row.failures > 0)
     return (
       <>
-        <Status tone="bad" label="Failing" hint={row.last_error || undefined} />
+        <Status tone="bad" label={say.failing} hint={row.last_error || undefined} />
         <div className="ps-muted" style={{ fontSize: "0.75rem", overflowWrap: "anywhere" }}>
-          {plural(row.failures, "failed attempt")}, last <RelTime at={row.last_failed_at} />
+          {say.failedAttemptsLast(row.failures, <RelTime at={row.last_failed_at} />)}
         </div>
       </>
     );
-  if (row.last_sent_at === null)
-    return (
-      <Status tone="muted" label="Not used yet" hint="Nothing was sent there, so nobody knows whether it works." />
-    );
+  if (row.last_sent_at === null) return <Status tone="muted" label={say.notUsedYet} hint={say.nothingWasSentThereSo} />;
   return (
     <>
-      <Status tone="ok" label="Works" />
+      <Status tone="ok" label={say.works} />
       <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
-        last sent <RelTime at={row.last_sent_at} />
+        {say.lastSent(<RelTime at={row.last_sent_at} />)}
       </div>
     </>
   );
@@ -51,9 +50,9 @@ function Health({ row }: { row: Destination }) {
 
 function filters(row: Destination): string {
   return [
-    row.rules.length > 0 ? plural(row.rules.length, "rule") : "every rule",
-    row.clusters.length > 0 ? plural(row.clusters.length, "cluster") : "every cluster",
-    ...(row.send_resolved ? [] : ["not when resolved"]),
+    row.rules.length > 0 ? say.rules(row.rules.length) : say.everyRule,
+    row.clusters.length > 0 ? say.clusters(row.clusters.length) : say.everyCluster,
+    ...(row.send_resolved ? [] : [say.notWhenResolved]),
   ].join(", ");
 }
 
@@ -65,7 +64,7 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
   const close = () => setForm(null);
   const columns = [
     column.accessor("name", {
-      header: "Destination",
+      header: say.destination,
       cell: ({ row: { original: row } }) => (
         <div style={{ padding: "3px 0" }}>
           <div style={{ fontWeight: 520 }}>{row.name}</div>
@@ -75,15 +74,15 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
         </div>
       ),
     }),
-    column.accessor((row) => KINDS[row.kind].label, { id: "kind", header: "Kind", meta: { hideBelow: "sm" } }),
+    column.accessor((row) => KINDS[row.kind].label, { id: "kind", header: say.kind, meta: { hideBelow: "sm" } }),
     column.accessor(addressOf, {
       id: "address",
-      header: "Address",
+      header: say.address,
       meta: { hideBelow: "md" },
       cell: ({ getValue }) => <span className="ps-mono ps-muted">{getValue()}</span>,
     }),
     column.accessor("min_severity", {
-      header: "Minimum severity",
+      header: say.minimumSeverity,
       meta: { hideBelow: "sm" },
       cell: ({ row: { original: row } }) => (
         <>
@@ -94,21 +93,21 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
         </>
       ),
     }),
-    column.accessor("failures", { header: "State", cell: ({ row }) => <Health row={row.original} /> }),
+    column.accessor("failures", { header: say.state, cell: ({ row }) => <Health row={row.original} /> }),
     column.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row: { original: row } }) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon size="sm" aria-label={`Actions for ${row.name}`}>
+            <ActionIcon size="sm" aria-label={say.actionsFor(row.name)}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
             <Menu.Item leftSection={<IconListDetails size={15} />} onClick={() => onDeliveries(row.id)}>
-              Deliveries
+              {say.deliveries}
             </Menu.Item>
             {canWrite && (
               <>
@@ -116,16 +115,16 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
                   leftSection={<IconPlugConnected size={15} />}
                   onClick={() => setForm({ kind: "test", destination: row })}
                 >
-                  Test
+                  {say.test}
                 </Menu.Item>
                 <Menu.Item
                   leftSection={<IconAdjustments size={15} />}
                   onClick={() => setForm({ kind: "change", destination: row })}
                 >
-                  Change
+                  {say.change}
                 </Menu.Item>
                 <Menu.Divider />
-                <DeleteItem onClick={() => setForm({ kind: "delete", destination: row })}>Delete</DeleteItem>
+                <DeleteItem onClick={() => setForm({ kind: "delete", destination: row })}>{say.deleteWord}</DeleteItem>
               </>
             )}
           </Menu.Dropdown>
@@ -136,11 +135,11 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
   return (
     <>
       <Card
-        title="Destinations"
+        title={say.destinations}
         aside={
           canWrite && (
             <Button leftSection={<IconPlus size={15} />} onClick={() => setForm({ kind: "new" })}>
-              New destination
+              {say.newDestination}
             </Button>
           )
         }
@@ -151,12 +150,11 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
               rows={rows}
               columns={columns}
               rowId={(row) => row.id}
-              label="Destinations"
+              label={say.destinations}
               defaultSort="name"
               empty={
-                <Empty icon={<IconSend size={20} />} title="No destinations yet">
-                  Alerts are shown here in the console. A destination also sends them: to a webhook, by mail, to Slack,
-                  PagerDuty or Alertmanager.
+                <Empty icon={<IconSend size={20} />} title={say.noDestinationsYet}>
+                  {say.alertsAreShownHereIn}
                 </Empty>
               }
             />
@@ -178,20 +176,20 @@ function DeleteDestination({ destination, onClose }: { destination: Destination;
         blanks: { destination_id: destination.id },
         ifMatch: destination.etag,
       }),
-    () => `The destination ${destination.name} was deleted.`,
+    () => say.theDestinationWasDeleted(destination.name),
   );
   return (
     <FormModal
-      title={`Delete ${destination.name}`}
+      title={say.delete2(destination.name)}
       opened
       danger
       onClose={onClose}
-      submit="Delete"
+      submit={say.deleteWord}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>Its deliveries are deleted with it, also those that wait.</p>
+      <p style={{ margin: 0 }}>{say.itsDeliveriesAreDeletedWith}</p>
     </FormModal>
   );
 }

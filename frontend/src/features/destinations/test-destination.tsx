@@ -4,9 +4,12 @@ import { useEffect } from "react";
 import { Lines } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity } from "@/components/quantity";
 import { api } from "@/lib/api-client";
-import { formatDurationMs } from "@/lib/format";
 import type { Destination, DestinationTest } from "@/lib/types";
+import { words } from "@/words/destinations";
+
+const say = words.testDestination;
 
 /** Sends a test event now and shows how that ended. */
 export function TestDestination({ destination, onClose }: { destination: Destination; onClose: () => void }) {
@@ -19,16 +22,16 @@ export function TestDestination({ destination, onClose }: { destination: Destina
   const { mutate } = test;
   useEffect(() => mutate(destination.id), [mutate, destination.id]);
   return (
-    <Modal opened onClose={onClose} title={<strong>Test of {destination.name}</strong>}>
+    <Modal opened onClose={onClose} title={<strong>{say.testOf(destination.name)}</strong>}>
       <Stack gap="md">
         {test.isPending && <Lines rows={2} />}
         {test.isError && <ProblemPanel error={test.error} />}
         {test.data && <Result result={test.data} />}
         <Group justify="flex-end" gap={8}>
           <Button variant="default" loading={test.isPending} onClick={() => mutate(destination.id)}>
-            Test again
+            {say.testAgain}
           </Button>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{say.close}</Button>
         </Group>
       </Stack>
     </Modal>
@@ -36,14 +39,18 @@ export function TestDestination({ destination, onClose }: { destination: Destina
 }
 
 function Result({ result }: { result: DestinationTest }) {
-  const answer = result.status === null ? "no HTTP answer" : `HTTP ${result.status}`;
+  const answer = result.status === null ? say.noHttpAnswer : say.http(result.status);
   return (
     <Notice
       tone={result.delivered ? "ok" : "bad"}
-      title={result.delivered ? "The test event was delivered" : "The test event was not delivered"}
+      title={result.delivered ? say.theTestEventWasDelivered : say.theTestEventWasNot}
     >
       {result.text && <p style={{ margin: "2px 0" }}>{result.text}</p>}
-      <span className="ps-mono">{result.code}</span>, {answer}, after {formatDurationMs(result.took_ms)}
+      {say.after(
+        <span className="ps-mono">{result.code}</span>,
+        answer,
+        <Quantity of="spanMs" value={result.took_ms} />,
+      )}
     </Notice>
   );
 }

@@ -4,6 +4,9 @@ import { FormModal } from "@/components/form-modal";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { CHART_EVENTS } from "@/lib/chart-events";
+import { words } from "@/words/events";
+
+const say = words.deploymentForm;
 
 type About = "cluster" | "topic" | "group";
 
@@ -25,23 +28,23 @@ export function DeploymentForm({ clusterId, onClose }: { clusterId: string; onCl
           group: about === "group" ? name : null,
         },
       }),
-    () => "The deployment is marked.",
+    () => say.theDeploymentIsMarked,
     [CHART_EVENTS],
   );
   return (
     <FormModal
-      title="Mark a deployment"
+      title={say.markADeployment}
       opened
       onClose={onClose}
-      submit="Mark it"
+      submit={say.markIt}
       ready={text.trim() !== "" && (about === "cluster" || name !== "")}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <TextInput
-        label="What was deployed"
-        placeholder="billing 2.4.1"
+        label={say.whatWasDeployed}
+        placeholder={say.billing241}
         data-autofocus
         maxLength={TEXT_MAX}
         value={text}
@@ -49,19 +52,19 @@ export function DeploymentForm({ clusterId, onClose }: { clusterId: string; onCl
       />
       <Group grow align="flex-start">
         <Select
-          label="About"
+          label={say.about}
           allowDeselect={false}
           data={[
-            { value: "cluster", label: "the whole cluster" },
-            { value: "topic", label: "a topic" },
-            { value: "group", label: "a consumer group" },
+            { value: "cluster", label: say.theWholeCluster },
+            { value: "topic", label: say.aTopic },
+            { value: "group", label: say.aConsumerGroup },
           ]}
           value={about}
           onChange={(value) => setAbout((value ?? "cluster") as About)}
         />
         {about !== "cluster" && (
           <TextInput
-            label={about === "topic" ? "Topic" : "Consumer group"}
+            label={about === "topic" ? say.topic : say.consumerGroup}
             autoComplete="off"
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
@@ -69,7 +72,7 @@ export function DeploymentForm({ clusterId, onClose }: { clusterId: string; onCl
         )}
       </Group>
       <p className="ps-muted" style={{ margin: 0 }}>
-        A pipeline does the same with an API key: POST /api/v1/deployments.
+        {say.aPipelineDoesTheSame}
       </p>
     </FormModal>
   );

@@ -10,24 +10,27 @@ import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
-import { formatExact, formatInteger, toDate } from "@/lib/format";
+import { formatExact, toDate } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
 import { EVENT_RANGES, type EventGroup, type EventRange } from "@/lib/search";
 import { useSession } from "@/lib/session";
 import { DEFAULT_RANGE, useTimeline } from "@/lib/timeline";
 import { useCluster } from "@/lib/use-clusters";
+import { words } from "@/words/events";
 import { DeploymentForm } from "./deployment-form";
 import { RemoveMark } from "./remove-mark";
+
+const say = words.eventsPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/events");
 
 const SORTS: { value: EventGroup; label: string }[] = [
-  { value: "brokers", label: "Brokers and controller" },
-  { value: "partitions", label: "Leaders and in-sync replicas" },
-  { value: "topics", label: "Topics and configuration" },
-  { value: "operations", label: "Operations" },
-  { value: "alerts", label: "Alerts" },
-  { value: "deployments", label: "Deployments" },
+  { value: "brokers", label: say.brokersAndController },
+  { value: "partitions", label: say.leadersAndInSyncReplicas },
+  { value: "topics", label: say.topicsAndConfiguration },
+  { value: "operations", label: say.operations },
+  { value: "alerts", label: say.alerts },
+  { value: "deployments", label: say.deployments },
 ];
 
 /** What happened to a cluster, newest first. */
@@ -61,12 +64,12 @@ export function EventsPage() {
   return (
     <>
       <PageHeader
-        title={known ? `Events of ${known.name}` : "Events"}
-        sub="What happened: brokers, leaders, in-sync replicas, topics, operations, alerts and deployments, newest first."
+        title={known ? say.eventsOf(known.name) : say.events}
+        sub={say.whatHappenedBrokersLeadersIn}
         actions={
           mayMark && (
             <Button leftSection={<IconFlag size={15} />} onClick={() => setMarking(true)}>
-              Mark a deployment
+              {say.markADeployment}
             </Button>
           )
         }
@@ -75,14 +78,14 @@ export function EventsPage() {
         <div className="ps-toolbar">
           <SearchBox
             value={search.subject ?? ""}
-            label="topic/…, group/… or broker/…"
+            label={say.topicGroupOrBroker}
             onChange={(subject) => change({ subject: subject || undefined })}
           />
           <Select
             size="xs"
             w={210}
-            aria-label="Sort of events"
-            placeholder="Every sort of event"
+            aria-label={say.sortOfEvents}
+            placeholder={say.everySortOfEvent}
             clearable
             data={SORTS}
             value={search.sort ?? null}
@@ -90,7 +93,7 @@ export function EventsPage() {
           />
           <SegmentedControl
             size="xs"
-            aria-label="How far back"
+            aria-label={say.howFarBack}
             data={Object.keys(EVENT_RANGES)}
             value={search.last ?? DEFAULT_RANGE}
             onChange={(last) => change({ last: last === DEFAULT_RANGE ? undefined : (last as EventRange) })}
@@ -98,7 +101,7 @@ export function EventsPage() {
         </div>
         {query.isError && query.data && (
           <div className="ps-card-body">
-            <Notice tone="warn">Shown as it was: it could not be read again.</Notice>
+            <Notice tone="warn">{say.shownAsItWasIt}</Notice>
           </div>
         )}
         {body}
@@ -114,9 +117,8 @@ function Foot({ query, count }: { query: ReturnType<typeof useTimeline>; count: 
   return (
     <div className="ps-toolbar-foot">
       <span className="ps-muted" role="status">
-        {formatInteger(count)} {count === 1 ? "event" : "events"}
-        {query.hasNextPage ? " so far" : ""}
-        {kept && <span title={formatExact(kept)}> · kept since {kept.toLocaleDateString()}</span>}
+        {query.hasNextPage ? say.eventsSoFar(count) : say.eventsFound(count)}
+        {kept && <span title={formatExact(kept)}> {say.keptSince(kept.toLocaleDateString())}</span>}
       </span>
       {query.hasNextPage && (
         <Button
@@ -125,7 +127,7 @@ function Foot({ query, count }: { query: ReturnType<typeof useTimeline>; count: 
           loading={query.isFetchingNextPage}
           onClick={() => void query.fetchNextPage()}
         >
-          Load older
+          {say.loadOlder}
         </Button>
       )}
     </div>
@@ -136,21 +138,20 @@ function NoEvents({ filtered, onClear }: { filtered: boolean; onClear: () => voi
   if (filtered) {
     return (
       <Empty
-        title="No event matches"
+        title={say.noEventMatches}
         action={
           <Button variant="default" onClick={onClear}>
-            Clear the filters
+            {say.clearTheFilters}
           </Button>
         }
       >
-        A subject is compared as a whole: topic/orders, group/billing, broker/2, or cluster for the cluster and its
-        brokers.
+        {say.aSubjectIsComparedAs}
       </Empty>
     );
   }
   return (
-    <Empty icon={<IconTimelineEvent size={20} />} title="Nothing happened in this time">
-      The cluster is compared with its last reading every few seconds. Choose a longer time above.
+    <Empty icon={<IconTimelineEvent size={20} />} title={say.nothingHappenedInThisTime}>
+      {say.theClusterIsComparedWith}
     </Empty>
   );
 }

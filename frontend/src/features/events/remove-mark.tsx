@@ -5,6 +5,9 @@ import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { CHART_EVENTS } from "@/lib/chart-events";
 import type { TimelineEvent } from "@/lib/types";
+import { words } from "@/words/events";
+
+const say = words.removeMark;
 
 /** Takes back a deployment that was marked by mistake. */
 export function RemoveMark({ event }: { event: TimelineEvent }) {
@@ -16,7 +19,7 @@ export function RemoveMark({ event }: { event: TimelineEvent }) {
       const mark = await api.get("/api/v1/deployments/{event_id}", { blanks });
       return api.delete("/api/v1/deployments/{event_id}", { blanks, ifMatch: mark.etag });
     },
-    () => "The mark is taken back.",
+    () => say.theMarkIsTakenBack,
     [CHART_EVENTS],
   );
   return (
@@ -24,23 +27,21 @@ export function RemoveMark({ event }: { event: TimelineEvent }) {
       <Button
         variant="subtle"
         size="compact-xs"
-        aria-label={`Remove the mark ${event.text}`}
+        aria-label={say.removeTheMark(event.text)}
         onClick={() => setAsked(true)}
       >
-        Remove
+        {say.remove}
       </Button>
       <FormModal
-        title="Take back this mark"
+        title={say.takeBackThisMark}
         opened={asked}
         onClose={() => setAsked(false)}
-        submit="Take it back"
+        submit={say.takeItBack}
         pending={send.isPending}
         error={send.error}
         onSubmit={() => send.mutate(undefined, { onSuccess: () => setAsked(false) })}
       >
-        <p style={{ margin: 0, overflowWrap: "anywhere" }}>
-          “{event.text}” goes from the timeline and from the charts. The audit keeps that it was marked.
-        </p>
+        <p style={{ margin: 0, overflowWrap: "anywhere" }}>{say.goesFromTheTimelineAnd(event.text)}</p>
       </FormModal>
     </>
   );

@@ -64,7 +64,7 @@ export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: 
             })),
           },
           {
-            caption: "Unread records, at most",
+            caption: "Lag in records, at most",
             lines: topics.map((topic) => ({
               name: topic,
               of: (row: GroupRollup) => row.topic === topic,

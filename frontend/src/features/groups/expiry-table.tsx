@@ -2,9 +2,10 @@ import { Link } from "@tanstack/react-router";
 import { AsOf } from "@/components/as-of";
 import { Card } from "@/components/card";
 import { Empty } from "@/components/empty";
+import { KeptFor, Quantity } from "@/components/quantity";
 import { LagStatus } from "@/components/status";
-import { formatDuration, formatDurationMs, formatInteger } from "@/lib/format";
-import { lossIn } from "@/lib/lag";
+import { formatInteger } from "@/lib/format";
+import { lossExactly, lossIn } from "@/lib/lag";
 import type { Retention } from "@/lib/types";
 
 /** Seconds until the first unread record of `group` expires, over all its topics. */
@@ -77,24 +78,22 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
                     <LagStatus status={row.status} />
                   </td>
                   <td data-align="right" className="ps-hide-sm">
-                    {topic.retention_ms !== null && topic.retention_ms < 0
-                      ? "for ever"
-                      : formatDurationMs(topic.retention_ms)}
+                    <KeptFor ms={topic.retention_ms} none="–" />
                   </td>
                   <td data-align="right">
                     {row.oldest_unread_expires_in_s === null ? (
                       <span className="ps-muted">–</span>
                     ) : (
-                      <span title="When, at its present pace, the group first loses an unread record.">
-                        {lossIn(row)}
-                      </span>
+                      <span title={lossExactly(row)}>{lossIn(row)}</span>
                     )}
                   </td>
                   <td data-align="right" className="ps-hide-sm">
                     {row.oldest_unread_expires_in_s === null ? (
                       <span className="ps-muted">nothing unread</span>
                     ) : (
-                      `in ${formatDuration(row.oldest_unread_expires_in_s)}`
+                      <>
+                        in <Quantity of="span" value={row.oldest_unread_expires_in_s} />
+                      </>
                     )}
                   </td>
                   <td data-align="right" className="ps-hide-sm">

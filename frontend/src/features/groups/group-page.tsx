@@ -3,6 +3,7 @@ import { IconRewindBackward10 } from "@tabler/icons-react";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
+import { BrokerLink } from "@/components/broker-link";
 import { ButtonLink } from "@/components/button-link";
 import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
@@ -12,11 +13,12 @@ import { LagHistory } from "@/components/lag-history";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
+import { Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { GroupState } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
-import { formatDuration, formatInteger, plural } from "@/lib/format";
+import { formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
 import { useVisited } from "@/lib/use-recent";
@@ -70,13 +72,23 @@ function assigned(row: GroupMember): string {
     .join("; ");
 }
 
-function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: number | null | undefined): Stat[] {
+function figures(
+  clusterId: string,
+  group: GroupDetail,
+  verdict: LagPoint | undefined,
+  expiry: number | null | undefined,
+): Stat[] {
   const more = notStarted(group);
   return [
     {
       label: "State",
       value: <GroupState state={group.state} />,
-      note: group.coordinator === null ? undefined : `coordinator broker ${group.coordinator}`,
+      note:
+        group.coordinator === null ? undefined : (
+          <>
+            coordinator <BrokerLink clusterId={clusterId} id={group.coordinator} />
+          </>
+        ),
     },
     {
       label: "Members",
@@ -84,25 +96,37 @@ function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: numb
       note: plural(new Set(group.offsets.map((row) => row.topic)).size, "topic"),
     },
     {
-      label: "Lag now",
+      label: "Lag",
       value: formatInteger(group.lag),
       note: more ? `+ ${more}` : "records, all partitions",
     },
     {
       label: "Behind by",
-      value:
-        verdict?.lag_seconds !== null && verdict?.lag_seconds !== undefined ? formatDuration(verdict.lag_seconds) : "–",
+      value: <Quantity of="span" value={verdict?.lag_seconds} none="–" isKey />,
       note: <HarmStatus diagnosis={group.diagnosis} />,
     },
     {
       label: "Today's oldest unread expires",
-      value: expiry === null || expiry === undefined ? "–" : expiry <= 0 ? "now" : `in ${formatDuration(expiry)}`,
+      value:
+        expiry === null || expiry === undefined ? (
+          "–"
+        ) : expiry <= 0 ? (
+          "now"
+        ) : (
+          <>
+            in <Quantity of="span" value={expiry} isKey />
+          </>
+        ),
       tone: expiry !== null && expiry !== undefined && expiry <= 0 ? "bad" : undefined,
-      note: verdict?.eta_seconds
-        ? `caught up in ${formatDuration(verdict.eta_seconds)}`
-        : expiry === null || expiry === undefined
-          ? "nothing at risk is known"
-          : "unless it is read before",
+      note: verdict?.eta_seconds ? (
+        <>
+          caught up in <Quantity of="span" value={verdict.eta_seconds} />
+        </>
+      ) : expiry === null || expiry === undefined ? (
+        "nothing at risk is known"
+      ) : (
+        "unless it is read before"
+      ),
     },
   ];
 }
@@ -166,7 +190,7 @@ export function GroupPage() {
         <AlertsHere clusterId={clusterId} about={{ area: "group", name }} />
         {group && <DiagnosisNotice diagnosis={group.diagnosis} />}
         {group ? (
-          <Stats items={figures(group, verdict, soonestExpiry(parts.retention.data, name))} />
+          <Stats items={figures(clusterId, group, verdict, soonestExpiry(parts.retention.data, name))} />
         ) : (
           query.isPending && <StatsSkeleton />
         )}

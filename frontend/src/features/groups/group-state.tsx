@@ -20,7 +20,7 @@ export function GroupState({ group }: { group: GroupDetail }) {
             Held
           </th>
           <th scope="col" data-align="right">
-            Unread
+            Lag
           </th>
         </tr>
       </thead>

@@ -68,7 +68,7 @@ describe("consumer groups", () => {
       ["new", "Empty", "Unknown", "–", "0", "–+ up to 15,000 in 2 partitions without a commit", "–", "–"],
       ["other", "Stable", "Caught up", "–", "2", "3", "–", "broker 1"],
     ]);
-    const sub = screen.getByText(/5 groups\. Unread records are the brokers'; status and time lag are measured/);
+    const sub = screen.getByText(/5 groups\. Lag is the brokers'; status and time lag are measured/);
     expect(sub.textContent).toMatch(/measured, as of /);
   });
 
@@ -81,7 +81,7 @@ describe("consumer groups", () => {
         .at(-1);
     await rowsOf("Consumer groups");
     expect(last()).toBe("/console/api/pages/groups/c1");
-    fireEvent.click(screen.getByLabelText("Only with unread records"));
+    fireEvent.click(screen.getByLabelText("Only with lag"));
     await waitFor(() => expect(last()).toBe("/console/api/pages/groups/c1?lagging=true"));
     expect(router.state.location.search).toEqual({ state: "lagging" });
     fireEvent.click(screen.getByLabelText("Only in trouble"));

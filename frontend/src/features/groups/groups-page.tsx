@@ -3,6 +3,7 @@ import { IconUsersGroup } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { AsOf } from "@/components/as-of";
+import { BrokerLink } from "@/components/broker-link";
 import { GroupLink } from "@/components/group-link";
 import { Metered } from "@/components/metered";
 import { Card, PartView } from "@/components/card";
@@ -10,12 +11,13 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ExportButton } from "@/components/export-button";
 import { PageHeader } from "@/components/page-header";
+import { Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
 import { sparkColumn } from "@/components/spark-column";
 import { Star } from "@/components/star";
 import { GroupState } from "@/components/status";
-import { formatDuration, formatInteger, plural } from "@/lib/format";
+import { formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { favouritesAsked, useFavourites } from "@/lib/favourites";
 import { usePageOfList } from "@/lib/page";
@@ -62,7 +64,7 @@ const columns = (clusterId: string, top: number) => [
   }),
   column.accessor((row) => row.unread_at_most ?? row.lag ?? -1, {
     id: "lag",
-    header: "Unread now",
+    header: "Lag",
     meta: { align: "right" },
     cell: ({ row }) => (
       <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>
@@ -81,7 +83,11 @@ const columns = (clusterId: string, top: number) => [
     header: "Coordinator",
     meta: { align: "right", hideBelow: "md" },
     cell: ({ row }) =>
-      row.original.coordinator === null ? <span className="ps-muted">–</span> : `broker ${row.original.coordinator}`,
+      row.original.coordinator === null ? (
+        <span className="ps-muted">–</span>
+      ) : (
+        <BrokerLink clusterId={clusterId} id={row.original.coordinator} />
+      ),
   }),
 ];
 
@@ -90,14 +96,19 @@ const SORTS = ["group", "state", "verdict", "members", "lag", "seconds", "coordi
 /** By the URL's `state`. */
 const FILTERS = [
   ["trouble", "Only in trouble"],
-  ["lagging", "Only with unread records"],
+  ["lagging", "Only with lag"],
 ] as const;
 
 /** Time lag; a lower bound is shown as one. */
 export function Behind({ point }: { point: LagPoint | undefined }) {
   if (!point) return <span className="ps-muted">–</span>;
-  if (point.lag_seconds !== null) return <>{formatDuration(point.lag_seconds)}</>;
-  if (point.lag_seconds_at_least) return <>≥ {formatDuration(point.lag_seconds_at_least)}</>;
+  if (point.lag_seconds !== null) return <Quantity of="span" value={point.lag_seconds} />;
+  if (point.lag_seconds_at_least)
+    return (
+      <>
+        ≥ <Quantity of="span" value={point.lag_seconds_at_least} />
+      </>
+    );
   return <span className="ps-muted">–</span>;
 }
 
@@ -132,7 +143,7 @@ export function GroupsPage() {
         sub={
           counts && (
             <>
-              {plural(counts.matched, "group")}. Unread records are the brokers'; status and time lag are measured
+              {plural(counts.matched, "group")}. Lag is the brokers'; status and time lag are measured
               {gold?.as_of ? (
                 <>
                   , <AsOf at={gold.as_of} staleAfter={gold.stale_after} />.

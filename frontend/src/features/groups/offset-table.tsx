@@ -5,6 +5,7 @@ import { Empty } from "@/components/empty";
 import { Metered } from "@/components/metered";
 import { partitionColumn, partitionId } from "@/components/partition-column";
 import { formatDuration, formatInteger } from "@/lib/format";
+import { exactly } from "@/lib/quantities";
 import type { GroupOffset } from "@/lib/types";
 import { etaOf, formatRate } from "./pace";
 import { UnreadOfPartition } from "./unread";
@@ -59,7 +60,7 @@ const columns = (clusterId: string, top: number, hasMembers: boolean) => [
   }),
   offset.accessor((row) => row.unread_at_most ?? -1, {
     id: "lag",
-    header: "Unread",
+    header: "Lag",
     meta: { align: "right" },
     cell: ({ row }) => (
       <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>
@@ -104,7 +105,7 @@ function Owner({ owner }: { owner: GroupOffset["owner"] }) {
 
 function Rate({ value }: { value: number | null }) {
   if (value === null) return <span className="ps-muted">–</span>;
-  return <span title={`${value} records/s`}>{formatRate(value)}</span>;
+  return <span title={exactly("recordRate", value)}>{formatRate(value)}</span>;
 }
 
 /** Time lag; a lower bound is shown as one, and a standstill said. */
@@ -113,12 +114,20 @@ function Behind({ row }: { row: GroupOffset }) {
   const hint = isStuck ? `The committed offset has stood still for ${formatDuration(row.stuck_s)}.` : undefined;
   if (row.lag_s !== null) {
     return (
-      <span title={hint ?? `${row.lag_s} s`} className={isStuck ? "ps-bad" : undefined}>
+      <span
+        title={[exactly("span", row.lag_s), hint].filter(Boolean).join("; ")}
+        className={isStuck ? "ps-bad" : undefined}
+      >
         {formatDuration(row.lag_s)}
       </span>
     );
   }
-  if (row.lag_s_at_least) return <span title={hint}>≥ {formatDuration(row.lag_s_at_least)}</span>;
+  if (row.lag_s_at_least)
+    return (
+      <span title={[`at least ${exactly("span", row.lag_s_at_least)}`, hint].filter(Boolean).join("; ")}>
+        ≥ {formatDuration(row.lag_s_at_least)}
+      </span>
+    );
   return <span className="ps-muted">–</span>;
 }
 

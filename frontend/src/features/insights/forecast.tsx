@@ -1,42 +1,48 @@
+import { Quantity } from "@/components/quantity";
 import { type Stat, Stats } from "@/components/stats";
-import { formatBytes } from "@/lib/format";
 import type { ForecastRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
+import { words } from "@/words/insights";
+
+const say = words.forecast;
 
 const VERDICTS: Record<ForecastRow["verdict"], string> = {
   growing: "growing",
-  not_growing: "not growing",
-  unknown: "not known",
+  not_growing: say.notGrowing,
+  unknown: say.notKnown,
 };
 
-const dayCount = (days: number | null): string => (days === null ? "not known" : `${Math.round(days)} days`);
-const rate = (bytes: number | null): string => (bytes === null ? "not known" : `${formatBytes(bytes)} a day`);
+const dayCount = (days: number | null): string => (days === null ? say.notKnown : say.days(Math.round(days)));
+const rate = (bytes: number | null, isKey = false) =>
+  bytes === null ? say.notKnown : say.aDay(<Quantity of="bytes" value={bytes} isKey={isKey} />);
 
 /** Days until the disks are at 80 %: the middle of what is likely, and its two ends. */
 export function Forecast({ row }: { row: ForecastRow }) {
   const items: Stat[] = [
     {
-      label: "To 80 %",
+      label: say.to80,
       value: dayCount(row.days_to_80_p50),
       note:
         row.days_to_80_p50 === null
           ? row.capacity_bytes === null
-            ? "say what the disks hold"
+            ? say.sayWhatTheDisksHold
             : VERDICTS[row.verdict]
-          : `${dayCount(row.days_to_80_p10)} to ${dayCount(row.days_to_80_p90)}`,
+          : say.to(dayCount(row.days_to_80_p10), dayCount(row.days_to_80_p90)),
     },
     {
-      label: "Growth",
-      value: rate(row.growth_bytes_per_day_p50),
-      note: `${rate(row.growth_bytes_per_day_p10)} to ${rate(row.growth_bytes_per_day_p90)}`,
+      label: say.growth,
+      value: rate(row.growth_bytes_per_day_p50, true),
+      note: say.to2(rate(row.growth_bytes_per_day_p10), rate(row.growth_bytes_per_day_p90)),
     },
-    { label: "Held by all copies", value: row.disk_bytes === null ? "not known" : formatBytes(row.disk_bytes) },
+    { label: say.heldByAllCopies, value: <Quantity of="bytes" value={row.disk_bytes} none={say.notKnown} isKey /> },
     {
-      label: "Used",
-      value: row.used_share === null ? "not known" : formatShare(row.used_share),
-      note: row.capacity_bytes === null ? "of an unknown size" : `of ${formatBytes(row.capacity_bytes)}`,
+      label: say.used,
+      value: <Quantity of="share" value={row.used_share} none={say.notKnown} isKey />,
+      note:
+        row.capacity_bytes === null
+          ? say.ofAnUnknownSize
+          : say.ofWord(<Quantity of="bytes" value={row.capacity_bytes} />),
     },
-    { label: "Judged by", value: `${row.days} days`, note: VERDICTS[row.verdict] },
+    { label: say.judgedBy, value: say.days(row.days), note: VERDICTS[row.verdict] },
   ];
   return <Stats items={items} />;
 }

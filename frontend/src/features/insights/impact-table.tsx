@@ -1,32 +1,40 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
 import { GroupLink } from "@/components/group-link";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
-import { formatBytes, formatDuration, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { ImpactRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
+import { words } from "@/words/insights";
 import { TopicLink } from "./topic-link";
 
+const say = words.impactTable;
+
 const VERDICTS: Record<ImpactRow["verdict"], [tone: Tone, label: string, rank: number]> = {
-  rose: ["warn", "Rose", 0],
-  fell: ["warn", "Fell", 1],
-  unknown: ["muted", "Not known", 2],
-  steady: ["ok", "Steady", 3],
+  rose: ["warn", say.rose, 0],
+  fell: ["warn", say.fell, 1],
+  unknown: ["muted", say.notKnown, 2],
+  steady: ["ok", say.steady, 3],
 };
-const NOT_KNOWN = <span className="ps-muted">not known</span>;
+const NOT_KNOWN = <span className="ps-muted">{say.notKnown2}</span>;
 
 /** A figure in the unit that its column's name ends with, or that it begins with. */
 function inUnit(measure: string, value: number | null) {
   if (value === null) return NOT_KNOWN;
-  if (measure.includes("seconds")) return formatDuration(value);
-  if (measure.includes("bytes")) return formatBytes(value);
-  return formatInteger(Math.round(value));
+  if (measure.includes("seconds")) return <Quantity of="span" value={value} />;
+  if (measure.includes("bytes")) return <Quantity of="bytes" value={value} />;
+  return <span title={`${value} ${measure.replaceAll("_", " ")}`}>{formatInteger(Math.round(value))}</span>;
 }
 
 function change(row: ImpactRow) {
   if (row.change_share === null) return NOT_KNOWN;
-  return `${row.change_share > 0 ? "+" : ""}${formatShare(row.change_share)}`;
+  return (
+    <>
+      {row.change_share > 0 && "+"}
+      <Quantity of="share" value={row.change_share} />
+    </>
+  );
 }
 
 const column = createColumnHelper<ImpactRow>();
@@ -35,28 +43,28 @@ const column = createColumnHelper<ImpactRow>();
 export function ImpactTable({ rows, clusterId }: { rows: ImpactRow[]; clusterId: string }) {
   const columns = [
     column.accessor("end_ms", {
-      header: "Change",
+      header: say.change,
       cell: ({ row: { original: row } }) => (
         <>
           <span className="ps-mono">{row.action}</span> <RelTime at={row.end_ms} />
-          {row.others > 0 && <span className="ps-warn"> · {formatInteger(row.others)} more in these hours</span>}
+          {row.others > 0 && <span className="ps-warn"> {say.moreInTheseHours(row.others)}</span>}
         </>
       ),
     }),
     column.accessor((row) => row.group ?? row.topic ?? "", {
       id: "about",
-      header: "Of",
+      header: say.ofWord,
       meta: { hideBelow: "sm" },
       cell: ({ row: { original: row } }) => {
         if (row.group !== null) return <GroupLink clusterId={clusterId} group={row.group} />;
         if (row.topic !== null) return <TopicLink clusterId={clusterId} topic={row.topic} />;
-        return "the cluster";
+        return say.theCluster;
       },
     }),
-    column.accessor("measure", { header: "Measure", cell: ({ getValue }) => getValue().replaceAll("_", " ") }),
+    column.accessor("measure", { header: say.measure, cell: ({ getValue }) => getValue().replaceAll("_", " ") }),
     column.accessor((row) => VERDICTS[row.verdict][2], {
       id: "verdict",
-      header: "Judged",
+      header: say.judged,
       cell: ({ row }) => {
         const [tone, label] = VERDICTS[row.original.verdict];
         return <Status tone={tone} label={label} />;
@@ -64,26 +72,26 @@ export function ImpactTable({ rows, clusterId }: { rows: ImpactRow[]; clusterId:
     }),
     column.accessor((row) => row.before ?? -1, {
       id: "before",
-      header: "Before",
+      header: say.before,
       meta: { align: "right", hideBelow: "md" },
       cell: ({ row: { original: row } }) => inUnit(row.measure, row.before),
     }),
     column.accessor((row) => row.after ?? -1, {
       id: "after",
-      header: "After",
+      header: say.after,
       meta: { align: "right" },
       cell: ({ row: { original: row } }) => inUnit(row.measure, row.after),
     }),
     column.accessor((row) => row.change_share ?? 0, {
       id: "change",
-      header: "By",
+      header: say.by,
       meta: { align: "right" },
       cell: ({ row }) => change(row.original),
     }),
     column.accessor("hours_after", {
-      header: "Hours seen",
+      header: say.hoursSeen,
       meta: { align: "right", hideBelow: "md" },
-      cell: ({ row: { original: row } }) => `${row.hours_before} and ${row.hours_after} of ${row.hours_asked}`,
+      cell: ({ row: { original: row } }) => say.andOf(row.hours_before, row.hours_after, row.hours_asked),
     }),
   ];
   return (
@@ -91,7 +99,7 @@ export function ImpactTable({ rows, clusterId }: { rows: ImpactRow[]; clusterId:
       rows={rows}
       columns={columns}
       rowId={(row) => JSON.stringify([row.event_id, row.topic, row.group, row.measure])}
-      label="Change impact"
+      label={say.changeImpact}
       defaultSort="verdict"
       pageSize={10}
     />

@@ -1,6 +1,6 @@
 import { screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { figure, fill, heading, openPage, rowsOf } from "@/testing/app";
+import { figure, fill, heading, openPage, rowsOf, whole } from "@/testing/app";
 import { type Answers, PENDING, Refusal } from "@/testing/server";
 
 const BASE = "GET /api/v1/clusters/c1/analytics";
@@ -138,7 +138,7 @@ describe("usage and forecasts", () => {
     const impact = (await rowsOf("Change impact")).map(([changed, ...rest]) => [changed?.split(" · ")[1], ...rest]);
     expect(impact).toEqual([
       ["2 more in these hours", "readers", "lag seconds p95", "Rose", "30s", "1m", "+100 %", "6 and 5 of 6"],
-      [undefined, "the cluster", "records in", "Fell", "10", "5", "-50 %", "6 and 5 of 6"],
+      [undefined, "the cluster", "records in", "Fell", "10", "5", "−50 %", "6 and 5 of 6"],
       [undefined, "sales", "bytes avg", "Not known", "2 KiB", "not known", "not known", "6 and 5 of 6"],
     ]);
     expect((await rowsOf("Silent producers"))[0]).toEqual(["orders", "Silent", "0 %", "0", "7,200", "not known"]);
@@ -155,8 +155,8 @@ describe("usage and forecasts", () => {
   it("says how old an answer is, how much was seen, and by which formula", async () => {
     await open();
     await rowsOf("Usage");
-    expect(screen.getAllByText(/50 % of the range was seen/).length).toBe(6);
-    expect(screen.getAllByText("· formula 2").length).toBe(6);
+    expect(screen.getAllByText(whole(/50 % of the range was seen/)).length).toBe(6);
+    expect(screen.getAllByText("formula 2").length).toBe(6);
     expect(screen.getByText("Not known yet")).toBeTruthy();
   });
 
@@ -260,14 +260,14 @@ describe("analyses of a topic and of a group", () => {
     expect((await screen.findByRole("img", { name: "Behind by, any range over time" })).textContent).toBe(
       "sales: 5 gapsales, peak: 9 gap",
     );
-    expect(screen.getByText("· 50 % of the range is known")).toBeTruthy();
+    expect(screen.getByText(whole("50 % of the range is known"))).toBeTruthy();
     expect(await rowsOf("Objectives")).toEqual([
       [
         "sales",
         "Fast burn",
         "≤ 1m, 99 %default",
         "90 %",
-        "-900 %",
+        "−900 %",
         "20×",
         "15×",
         "14.4×",

@@ -19,10 +19,13 @@ import {
 } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
 import { type Span, SPANS, USAGE_DAYS, type UsageSpan } from "@/lib/search";
+import { words } from "@/words/insights";
 import { Forecast } from "./forecast";
 import { ImpactTable } from "./impact-table";
 import { HotTable, SilentTable, UnusedTable } from "./topic-tables";
 import { UsageTable } from "./usage-table";
+
+const say = words.insightsPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/usage");
 
@@ -54,10 +57,10 @@ export function InsightsPage() {
   if (isRefusal(usage)) return <Refused error={usage.error} />;
   return (
     <>
-      <PageHeader title="Usage and forecasts" sub="Worked out of hours and days that were rolled up by Spark." />
+      <PageHeader title={say.usageAndForecasts} sub={say.workedOutOfHoursAnd} />
       <div className="ps-stack">
         <RollupChart
-          title="The cluster over time"
+          title={say.theClusterOverTime}
           about={{ clusterId }}
           file={{
             address: `${BASE}/rollups/cluster`,
@@ -70,81 +73,81 @@ export function InsightsPage() {
           onSpan={(value) => set({ span: value === "2d" ? undefined : value })}
           figures={[
             {
-              caption: "Bytes held, one copy",
+              caption: say.bytesHeldOneCopy,
               format: formatBytes,
               lines: [{ name: "held", value: (row) => row.bytes_avg }],
             },
             {
-              caption: "Furthest behind, 95 % of the time at most",
+              caption: say.furthestBehind95OfThe,
               format: formatDuration,
               lines: [{ name: "behind", value: (row) => row.lag_seconds_p95 }],
             },
           ]}
         />
         <InsightCard
-          title="Disk forecast"
+          title={say.diskForecast}
           query={forecast}
           file={{ address: `${BASE}/disk-forecast`, blanks, asked: { capacity_bytes: capacity } }}
           aside={
             <NumberBox
               w={190}
-              label="All brokers' disks, GiB"
-              placeholder="All brokers' disks, GiB"
+              label={say.allBrokersDisksGib}
+              placeholder={say.allBrokersDisksGib}
               min={1}
               value={gib}
               onChange={(capacity) => set({ capacity })}
             />
           }
-          empty="It needs some days that were rolled up."
+          empty={say.itNeedsSomeDaysThat}
         >
           {([row]) => row && <Forecast row={row} />}
         </InsightCard>
         <InsightCard
-          title="Usage and cost"
+          title={say.usageAndCost}
           query={usage}
           file={{ address: `${BASE}/usage`, blanks, asked: { from: daysAgo(days) } }}
           aside={
             <SegmentedControl
               size="xs"
-              aria-label="Time range of usage"
+              aria-label={say.timeRangeOfUsage}
               data={Object.keys(USAGE_DAYS)}
               value={last}
               onChange={(value) => set({ last: value === "7d" ? undefined : (value as UsageSpan) })}
             />
           }
-          empty="It needs whole hours that were sampled."
+          empty={say.itNeedsWholeHoursThat}
         >
           {(rows) => <UsageTable rows={rows} clusterId={clusterId} />}
         </InsightCard>
         <InsightCard
-          title="Change impact"
+          title={say.changeImpact}
           query={impact}
           file={{ address: `${BASE}/change-impact`, blanks, asked: { from: daysAgo(CHANGES_DAYS) } }}
-          empty="No operation ended in the last week, or its hours are not rolled up yet."
+          empty={say.noOperationEndedInThe}
         >
           {(rows) => <ImpactTable rows={rows} clusterId={clusterId} />}
         </InsightCard>
         <InsightCard
-          title="Hot partitions"
+          title={say.hotPartitions}
           query={hot}
           file={{ address: `${BASE}/hot-partitions`, blanks }}
-          empty="No topic with more than one partition was written in the last day."
+          empty={say.noTopicWithMoreThan}
         >
           {(rows) => <HotTable rows={rows} clusterId={clusterId} />}
         </InsightCard>
         <InsightCard
-          title="Silent producers"
+          title={say.silentProducers}
           query={silent}
           file={{ address: `${BASE}/silent-producers`, blanks }}
-          empty="It compares an hour with the same hour of earlier days."
+          empty={say.itComparesAnHourWith}
         >
           {(rows) => <SilentTable rows={rows} clusterId={clusterId} />}
         </InsightCard>
         <InsightCard
-          title="Unused topics"
+          title={say.unusedTopics}
           query={unused}
           file={{ address: `${BASE}/unused-topics`, blanks }}
-          empty="It needs hours that were sampled."
+          empty={say.itNeedsHoursThatWere}
         >
           {(rows) => <UnusedTable rows={rows} clusterId={clusterId} />}
         </InsightCard>

@@ -1,26 +1,29 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { HotRow, SilentRow, UnusedRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
+import { words } from "@/words/insights";
 import { TopicLink } from "./topic-link";
+
+const say = words.topicTables;
 
 type Verdict = HotRow["verdict"] | SilentRow["verdict"] | UnusedRow["verdict"];
 
 const VERDICTS: Record<Verdict, [tone: Tone, label: string, rank: number]> = {
-  hot: ["warn", "Hot", 0],
-  silent: ["bad", "Silent", 0],
-  unused: ["warn", "Unused", 0],
-  unknown: ["muted", "Not known", 1],
-  even: ["ok", "Even", 2],
-  producing: ["ok", "Producing", 2],
-  in_use: ["ok", "In use", 2],
+  hot: ["warn", say.hot, 0],
+  silent: ["bad", say.silent, 0],
+  unused: ["warn", say.unused, 0],
+  unknown: ["muted", say.notKnown, 1],
+  even: ["ok", say.even, 2],
+  producing: ["ok", say.producing, 2],
+  in_use: ["ok", say.inUse, 2],
 };
 
-const NOT_KNOWN = <span className="ps-muted">not known</span>;
-const share = (value: number | null) => (value === null ? NOT_KNOWN : formatShare(value));
+const NOT_KNOWN = <span className="ps-muted">{say.notKnown2}</span>;
+const share = (value: number | null) => <Quantity of="share" value={value} none={NOT_KNOWN} />;
 const count = (value: number | null) => (value === null ? NOT_KNOWN : formatInteger(Math.round(value)));
 
 function verdictAndTopic<Row extends { topic: string; verdict: Verdict }>(clusterId: string) {
@@ -28,12 +31,12 @@ function verdictAndTopic<Row extends { topic: string; verdict: Verdict }>(cluste
   return [
     column.accessor((row) => row.topic, {
       id: "topic",
-      header: "Topic",
+      header: say.topic,
       cell: ({ row }) => <TopicLink clusterId={clusterId} topic={row.original.topic} />,
     }),
     column.accessor((row) => VERDICTS[row.verdict][2], {
       id: "verdict",
-      header: "Judged",
+      header: say.judged,
       cell: ({ row }) => {
         const [tone, label] = VERDICTS[row.original.verdict];
         return <Status tone={tone} label={label} />;
@@ -55,24 +58,25 @@ export function HotTable({ rows, clusterId }: TableProps<HotRow>) {
     ...verdictAndTopic<HotRow>(clusterId),
     hot.accessor((row) => row.busiest_share ?? -1, {
       id: "share",
-      header: "Busiest partition",
+      header: say.busiestPartition,
       meta: { align: "right" },
       cell: ({ row: { original: row } }) =>
         row.busiest_share === null ? (
           NOT_KNOWN
         ) : (
           <>
-            {formatShare(row.busiest_share)} <span className="ps-muted">on {row.busiest_partition}</span>
+            <Quantity of="share" value={row.busiest_share} />{" "}
+            <span className="ps-muted">{say.on(row.busiest_partition)}</span>
           </>
         ),
     }),
     hot.accessor("fair_share", {
-      header: "Even share",
+      header: say.evenShare,
       meta: { align: "right", hideBelow: "sm" },
-      cell: ({ getValue }) => formatShare(getValue()),
+      cell: ({ getValue }) => share(getValue()),
     }),
     hot.accessor("records_in", {
-      header: "Records in",
+      header: say.recordsIn,
       meta: { align: "right", hideBelow: "sm" },
       cell: ({ getValue }) => count(getValue()),
     }),
@@ -82,7 +86,7 @@ export function HotTable({ rows, clusterId }: TableProps<HotRow>) {
       rows={rows}
       columns={columns}
       rowId={(row) => row.topic}
-      label="Hot partitions"
+      label={say.hotPartitions}
       defaultSort="verdict"
       pageSize={10}
     />
@@ -97,27 +101,27 @@ export function SilentTable({ rows, clusterId }: TableProps<SilentRow>) {
     ...verdictAndTopic<SilentRow>(clusterId),
     silent.accessor((row) => row.share_of_usual ?? -1, {
       id: "share",
-      header: "Of the usual",
+      header: say.ofTheUsual,
       meta: { align: "right" },
       cell: ({ row }) => share(row.original.share_of_usual),
     }),
     silent.accessor((row) => row.records ?? -1, {
       id: "records",
-      header: "Records in the hour",
+      header: say.recordsInTheHour,
       meta: { align: "right", hideBelow: "sm" },
       cell: ({ row }) => count(row.original.records),
     }),
     silent.accessor((row) => row.usual_records ?? -1, {
       id: "usual",
-      header: "Usually",
+      header: say.usually,
       meta: { align: "right", hideBelow: "sm" },
       cell: ({ row }) => count(row.original.usual_records),
     }),
     silent.accessor((row) => row.last_write_ms ?? -1, {
       id: "written",
-      header: "Last write",
+      header: say.lastWrite,
       meta: { hideBelow: "md" },
-      cell: ({ row }) => <RelTime at={row.original.last_write_ms} fallback="not known" />,
+      cell: ({ row }) => <RelTime at={row.original.last_write_ms} fallback={say.notKnown2} />,
     }),
   ];
   return (
@@ -125,7 +129,7 @@ export function SilentTable({ rows, clusterId }: TableProps<SilentRow>) {
       rows={rows}
       columns={columns}
       rowId={(row) => row.topic}
-      label="Silent producers"
+      label={say.silentProducers}
       defaultSort="verdict"
       pageSize={10}
     />
@@ -140,30 +144,30 @@ export function UnusedTable({ rows, clusterId }: TableProps<UnusedRow>) {
     ...verdictAndTopic<UnusedRow>(clusterId),
     unused.accessor((row) => row.last_write_ms ?? -1, {
       id: "written",
-      header: "Last write",
+      header: say.lastWrite,
       meta: { hideBelow: "sm" },
-      cell: ({ row }) => <RelTime at={row.original.last_write_ms} fallback="none seen" />,
+      cell: ({ row }) => <RelTime at={row.original.last_write_ms} fallback={say.noneSeen} />,
     }),
     unused.accessor((row) => row.last_read_ms ?? -1, {
       id: "read",
-      header: "Last read",
+      header: say.lastRead,
       meta: { hideBelow: "sm" },
-      cell: ({ row }) => <RelTime at={row.original.last_read_ms} fallback="none seen" />,
+      cell: ({ row }) => <RelTime at={row.original.last_read_ms} fallback={say.noneSeen} />,
     }),
-    unused.accessor("groups", { header: "Groups", meta: { align: "right", hideBelow: "md" } }),
+    unused.accessor("groups", { header: say.groups, meta: { align: "right", hideBelow: "md" } }),
     unused.accessor((row) => row.bytes_last ?? -1, {
       id: "held",
-      header: "Held",
+      header: say.held,
       meta: { align: "right" },
-      cell: ({ row }) => (row.original.bytes_last === null ? NOT_KNOWN : formatBytes(row.original.bytes_last)),
+      cell: ({ row }) => <Quantity of="bytes" value={row.original.bytes_last} none={NOT_KNOWN} />,
     }),
     unused.accessor("observed_since_ms", {
-      header: "Watched since",
+      header: say.watchedSince,
       meta: { hideBelow: "md" },
       cell: ({ row: { original: row } }) => (
         <>
           <RelTime at={row.observed_since_ms} />
-          <span className="ps-muted">, {formatShare(row.seen_share)} seen</span>
+          <span className="ps-muted">{say.seen(<Quantity of="share" value={row.seen_share} />)}</span>
         </>
       ),
     }),
@@ -173,7 +177,7 @@ export function UnusedTable({ rows, clusterId }: TableProps<UnusedRow>) {
       rows={rows}
       columns={columns}
       rowId={(row) => row.topic}
-      label="Unused topics"
+      label={say.unusedTopics}
       defaultSort="verdict"
       pageSize={10}
     />

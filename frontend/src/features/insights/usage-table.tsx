@@ -4,7 +4,10 @@ import { CostFigure } from "@/components/cost";
 import { DataTable } from "@/components/data-table";
 import { GroupLink } from "@/components/group-link";
 import type { UsageRow } from "@/lib/insights";
+import { words } from "@/words/insights";
 import { TopicLink } from "./topic-link";
+
+const say = words.usageTable;
 
 const column = createColumnHelper<UsageRow>();
 
@@ -18,7 +21,7 @@ const figure = (id: "gib_hours" | "gib_in" | "gib_out", header: string, hideBelo
       row[id] === null && (row.group === null) === (id === "gib_out") ? (
         <span className="ps-muted">–</span>
       ) : (
-        <Amount value={row[id]} unit={id === "gib_hours" ? "GiB·h" : "GiB"} />
+        <Amount value={row[id]} unit={id === "gib_hours" ? say.gibH : say.gib} />
       ),
   });
 
@@ -26,36 +29,36 @@ const figure = (id: "gib_hours" | "gib_in" | "gib_out", header: string, hideBelo
 export function UsageTable({ rows, clusterId }: { rows: UsageRow[]; clusterId: string }) {
   const columns = [
     column.accessor("topic", {
-      header: "Topic",
+      header: say.topic,
       cell: ({ getValue }) => <TopicLink clusterId={clusterId} topic={getValue()} />,
     }),
     column.accessor((row) => row.group ?? "", {
       id: "group",
-      header: "Read by",
+      header: say.readBy,
       cell: ({ row }) =>
         row.original.group === null ? (
-          <span className="ps-muted">the topic itself</span>
+          <span className="ps-muted">{say.theTopicItself}</span>
         ) : (
           <GroupLink clusterId={clusterId} group={row.original.group} />
         ),
     }),
-    figure("gib_hours", "GiB·h, all copies", "sm"),
-    figure("gib_in", "GiB in", "sm"),
-    figure("gib_out", "GiB out", "sm"),
+    figure("gib_hours", say.gibHAllCopies, "sm"),
+    figure("gib_in", say.gibIn, "sm"),
+    figure("gib_out", say.gibOut, "sm"),
     column.accessor((row) => (row.cost === null ? -1 : Number(row.cost)), {
       id: "cost",
-      header: "Cost",
+      header: say.cost,
       meta: { align: "right" },
       cell: ({ row }) => <CostFigure row={row.original} />,
     }),
-    column.accessor("hours", { header: "Hours seen", meta: { align: "right", hideBelow: "md" } }),
+    column.accessor("hours", { header: say.hoursSeen, meta: { align: "right", hideBelow: "md" } }),
   ];
   return (
     <DataTable
       rows={rows}
       columns={columns}
       rowId={(row) => `${row.topic} ${row.group ?? ""}`}
-      label="Usage"
+      label={say.usage}
       defaultSort="-gib_hours"
       pageSize={20}
     />

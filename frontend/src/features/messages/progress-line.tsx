@@ -1,4 +1,5 @@
-import { formatBytes, formatDuration, formatInteger, plural } from "@/lib/format";
+import { Quantity } from "@/components/quantity";
+import { formatInteger, plural } from "@/lib/format";
 import { endingOf, isUnderWay, type Reading } from "./reading";
 
 const STATUS: Record<Reading["status"], string> = {
@@ -25,8 +26,8 @@ export function ProgressLine({ reading, tail }: { reading: Reading; tail: boolea
           <span title={formatInteger(progress.matched)}>{formatInteger(progress.matched)} found</span>
           {" of "}
           {formatInteger(progress.records)} looked at ·{" "}
-          {progress.bytes === null ? "size hidden by masks" : formatBytes(progress.bytes)} ·{" "}
-          {formatDuration(progress.elapsed_ms / 1000)}
+          <Quantity of="bytes" value={progress.bytes} none="size hidden by masks" /> ·{" "}
+          <Quantity of="spanMs" value={progress.elapsed_ms} />
         </span>
       )}
       {progress !== null && progress.filter_errors > 0 && (

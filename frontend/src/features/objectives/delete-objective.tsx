@@ -1,8 +1,12 @@
 import { FormModal } from "@/components/form-modal";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { OBJECTIVES } from "@/lib/insights";
 import type { LagObjective } from "@/lib/objectives";
+import { words } from "@/words/objectives";
+
+const say = words.deleteObjective;
 
 export function DeleteObjective({ objective, onClose }: { objective: LagObjective; onClose: () => void }) {
   const send = useChange(
@@ -11,23 +15,21 @@ export function DeleteObjective({ objective, onClose }: { objective: LagObjectiv
         blanks: { objective_id: objective.id },
         ifMatch: objective.etag,
       }),
-    () => "The objective was deleted.",
+    () => say.theObjectiveWasDeleted,
     [OBJECTIVES],
   );
   return (
     <FormModal
-      title="Delete the objective"
+      title={say.deleteTheObjective}
       opened
       danger
       onClose={onClose}
-      submit="Delete"
+      submit={say.deleteWord}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>
-        What it covers is judged by the next wider objective, or by the default: at most 1m for 99 % of the time.
-      </p>
+      <p style={{ margin: 0 }}>{say.whatItCoversIsJudged(<TargetWords {...DEFAULT_TARGET} />)}</p>
     </FormModal>
   );
 }

@@ -6,8 +6,11 @@ import { InsightCard } from "@/components/insight-card";
 import { ObjectiveTable } from "@/components/objective-table";
 import { useObjectives } from "@/lib/insights";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/objectives";
 
-const TITLE = "How they are kept";
+const say = words.kept;
+
+const TITLE = say.howTheyAreKept;
 const ADDRESS = "/api/v1/clusters/{cluster_id}/analytics/lag-objectives";
 
 interface KeptProps {
@@ -26,8 +29,8 @@ export function Kept({ named, onCluster }: KeptProps) {
     <Select
       size="xs"
       w={180}
-      aria-label="Cluster of the groups"
-      placeholder="Choose a cluster"
+      aria-label={say.clusterOfTheGroups}
+      placeholder={say.chooseACluster}
       allowDeselect={false}
       data={clusters.map(({ id, name }) => ({ value: id, label: name }))}
       value={cluster?.id ?? null}
@@ -40,12 +43,12 @@ export function Kept({ named, onCluster }: KeptProps) {
         <PartView query={overview} name="clusters">
           {(found) =>
             found.length === 0 ? (
-              <Empty icon={<IconServer2 size={20} />} title="There is no cluster yet">
-                Groups are judged on the clusters that this tenant has.
+              <Empty icon={<IconServer2 size={20} />} title={say.thereIsNoClusterYet}>
+                {say.groupsAreJudgedOnThe}
               </Empty>
             ) : (
-              <Empty icon={<IconServer2 size={20} />} title="Cluster not found">
-                The address names {named}, which is none of the clusters that you may see.
+              <Empty icon={<IconServer2 size={20} />} title={say.clusterNotFound}>
+                {say.theAddressNamesWhichIs(named)}
               </Empty>
             )
           }
@@ -59,7 +62,7 @@ export function Kept({ named, onCluster }: KeptProps) {
       query={kept}
       file={{ address: ADDRESS, blanks: { cluster_id: cluster.id } }}
       aside={choice}
-      empty="It needs windows in which a group's time lag is known."
+      empty={say.itNeedsWindowsInWhich}
     >
       {(rows) => <ObjectiveTable rows={rows} clusterId={cluster.id} />}
     </InsightCard>

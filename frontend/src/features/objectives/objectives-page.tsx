@@ -6,14 +6,18 @@ import { Card } from "@/components/card";
 import { ListView } from "@/components/list-view";
 import { ObjectiveForm } from "@/components/objective-form";
 import { PageHeader } from "@/components/page-header";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { type LagObjective, useLagObjectives } from "@/lib/objectives";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/objectives";
 import { DeleteObjective } from "./delete-objective";
 import { Kept } from "./kept";
 import { SetTable } from "./set-table";
+
+const say = words.objectivesPage;
 
 const route = getRouteApi("/app/objectives");
 
@@ -34,19 +38,19 @@ export function ObjectivesPage() {
   return (
     <>
       <PageHeader
-        title="Lag objectives"
-        sub="How late consumer groups may be, and how fast they use up the time for which they may. Where nothing is set: at most 1m for 99 % of the time."
+        title={say.lagObjectives}
+        sub={say.howLateConsumerGroupsMay(<TargetWords {...DEFAULT_TARGET} />)}
         actions={
           canWrite && (
             <Button leftSection={<IconTargetArrow size={15} />} onClick={() => setForm({ kind: "new" })}>
-              Set an objective
+              {say.setAnObjective}
             </Button>
           )
         }
       />
       <div className="ps-stack">
         <Kept named={search.cluster} onCluster={(cluster) => void navigate({ search: { cluster }, replace: true })} />
-        <Card title="Set by this tenant">
+        <Card title={say.setByThisTenant}>
           <ListView query={objectives}>
             {(rows) => (
               <SetTable

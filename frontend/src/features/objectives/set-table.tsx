@@ -4,8 +4,12 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { DeleteItem } from "@/components/more-menu";
+import { DEFAULT_TARGET, TargetWords } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { coversWords, type LagObjective, targetWords } from "@/lib/objectives";
+import { coversWords, type LagObjective } from "@/lib/objectives";
+import { words } from "@/words/objectives";
+
+const say = words.setTable;
 
 interface SetTableProps {
   rows: LagObjective[];
@@ -20,11 +24,11 @@ const column = createColumnHelper<LagObjective>();
 /** The objectives that are set; of several that cover a group the narrowest holds. */
 export function SetTable({ rows, clusters, onChange, onDelete }: SetTableProps) {
   const words = (row: LagObjective) =>
-    coversWords(row, row.cluster_id === null ? null : `cluster ${clusters.get(row.cluster_id) ?? row.cluster_id}`);
+    coversWords(row, row.cluster_id === null ? null : say.cluster(clusters.get(row.cluster_id) ?? row.cluster_id));
   const columns = [
     column.accessor(words, {
       id: "covers",
-      header: "Covers",
+      header: say.covers,
       cell: ({ row, getValue }) => (
         <div style={{ overflowWrap: "anywhere", padding: "3px 0" }}>
           {getValue()}
@@ -36,33 +40,33 @@ export function SetTable({ rows, clusters, onChange, onDelete }: SetTableProps) 
         </div>
       ),
     }),
-    column.accessor("seconds", { header: "Objective", cell: ({ row }) => targetWords(row.original) }),
+    column.accessor("seconds", { header: say.objective, cell: ({ row }) => <TargetWords {...row.original} /> }),
     column.accessor("created_at", {
-      header: "Set",
+      header: say.set,
       meta: { hideBelow: "sm" },
       cell: ({ row, getValue }) => (
         <>
-          <RelTime at={getValue()} /> <span className="ps-muted">by {row.original.created_by}</span>
+          <RelTime at={getValue()} /> <span className="ps-muted">{say.by(row.original.created_by)}</span>
         </>
       ),
     }),
   ];
   const actions = column.display({
     id: "actions",
-    header: () => <span className="ps-sr">Actions</span>,
+    header: () => <span className="ps-sr">{say.actions}</span>,
     meta: { align: "right" },
     cell: ({ row: { original: objective } }) => (
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon size="sm" aria-label={`Actions for the objective of ${words(objective)}`}>
+          <ActionIcon size="sm" aria-label={say.actionsForTheObjectiveOf(words(objective))}>
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => onChange?.(objective)}>
-            Change
+            {say.change}
           </Menu.Item>
-          <DeleteItem onClick={() => onDelete?.(objective)}>Delete</DeleteItem>
+          <DeleteItem onClick={() => onDelete?.(objective)}>{say.deleteWord}</DeleteItem>
         </Menu.Dropdown>
       </Menu>
     ),
@@ -72,11 +76,11 @@ export function SetTable({ rows, clusters, onChange, onDelete }: SetTableProps) 
       rows={rows}
       columns={onChange || onDelete ? [...columns, actions] : columns}
       rowId={(row) => row.id}
-      label="Set objectives"
+      label={say.setObjectives}
       defaultSort="covers"
       empty={
-        <Empty icon={<IconTargetArrow size={20} />} title="Nothing is set">
-          Every group is judged by the default: at most 1m behind for 99 % of the time.
+        <Empty icon={<IconTargetArrow size={20} />} title={say.nothingIsSet}>
+          {say.everyGroupIsJudgedBy(<TargetWords {...DEFAULT_TARGET} />)}
         </Empty>
       }
     />

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { heading, openPage, press } from "@/testing/app";
+import { heading, openPage, press, whole } from "@/testing/app";
 import { operation, plan, step } from "@/testing/samples";
 import { type Answers, ok, PENDING, Refusal, unavailable } from "@/testing/server";
 
@@ -56,8 +56,8 @@ describe("one operation", () => {
     expect(only).toMatch(/^Copy.*1 KiB of 4 KiB$/);
     expect(rest).toEqual([]);
     expect(screen.getByRole("progressbar", { name: "Operation progress" }).getAttribute("aria-valuenow")).toBe("25");
-    expect(screen.getByText("about 1m 30s left")).toBeTruthy();
-    expect(screen.getByText("refreshing every 1.5s")).toBeTruthy();
+    expect(screen.getByText(whole("about 1m 30s left"))).toBeTruthy();
+    expect(screen.getByText("refreshing every 1.5 s")).toBeTruthy();
   });
 
   it("can be cancelled, and says what became of it", async () => {

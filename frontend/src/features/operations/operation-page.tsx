@@ -18,26 +18,29 @@ import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { Operation } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
+import { words } from "@/words/operations";
+
+const say = words.operationPage;
 
 function Facts({ operation }: { operation: Operation }) {
   const cluster = useCluster(operation.cluster_id ?? undefined);
   return (
     <dl className="ps-kv">
-      <dt>Started by</dt>
+      <dt>{say.startedBy}</dt>
       <dd>{actorName(operation.actor)}</dd>
-      <dt>Reason</dt>
-      <dd>{operation.reason || <span className="ps-muted">none given</span>}</dd>
-      <dt>Started</dt>
+      <dt>{say.reason}</dt>
+      <dd>{operation.reason || <span className="ps-muted">{say.noneGiven}</span>}</dd>
+      <dt>{say.started}</dt>
       <dd>
         <RelTime at={operation.created_at} />
       </dd>
-      <dt>Finished</dt>
+      <dt>{say.finished}</dt>
       <dd>
-        <RelTime at={operation.finished_at} fallback="not yet" />
+        <RelTime at={operation.finished_at} fallback={say.notYet} />
       </dd>
       {operation.cluster_id && (
         <>
-          <dt>Cluster</dt>
+          <dt>{say.cluster}</dt>
           <dd>
             <Link to="/clusters/$clusterId" params={{ clusterId: operation.cluster_id }} className="ps-link">
               {cluster?.name ?? operation.cluster_id}
@@ -47,7 +50,7 @@ function Facts({ operation }: { operation: Operation }) {
       )}
       {operation.reverts && (
         <>
-          <dt>Undoes</dt>
+          <dt>{say.undoes}</dt>
           <dd>
             <Link to="/operations/$operationId" params={{ operationId: operation.reverts }} className="ps-link ps-mono">
               {operation.reverts}
@@ -57,7 +60,7 @@ function Facts({ operation }: { operation: Operation }) {
       )}
       {operation.reverted_by && (
         <>
-          <dt>Undone by</dt>
+          <dt>{say.undoneBy}</dt>
           <dd>
             <Link
               to="/operations/$operationId"
@@ -69,7 +72,7 @@ function Facts({ operation }: { operation: Operation }) {
           </dd>
         </>
       )}
-      <dt>Operation</dt>
+      <dt>{say.operation}</dt>
       <dd className="ps-mono">{operation.id}</dd>
     </dl>
   );
@@ -84,19 +87,19 @@ export function OperationPage() {
   return (
     <>
       <PageHeader
-        title={operation ? `${kindLabel(operation.kind)}` : "Operation"}
+        title={operation ? `${kindLabel(operation.kind)}` : say.operation}
         mark={operation?.resource && <span className="ps-mono ps-muted">{resourceName(operation.resource)}</span>}
         sub={operation?.summary}
       />
       <div className="ps-cols-2-1">
         <div className="ps-stack">
-          <Card title="Steps" padded>
+          <Card title={say.steps} padded>
             <OperationLive id={operationId} standalone />
           </Card>
           {operation?.kind === "reassignment" && (
             <MoveProgress operation={operation} canWrite={session?.can_write_tenant ?? false} />
           )}
-          <Card title="The plan that was confirmed" padded>
+          <Card title={say.thePlanThatWasConfirmed} padded>
             <PartView query={page} name="plan" rows={4}>
               {(plan) => (
                 <div className="ps-stack">
@@ -106,11 +109,11 @@ export function OperationPage() {
                   <UndoFacts undo={plan.impact.undo} undone={operation?.state === "reverted"} />
                   <details>
                     <summary className="ps-muted" style={{ cursor: "pointer", fontSize: "0.8125rem" }}>
-                      Inputs, as the REST API takes them
+                      {say.inputsAsTheRestApi}
                     </summary>
                     <div style={{ marginTop: 8 }}>
                       <CodeBlock
-                        label="Plan request"
+                        label={say.planRequest}
                         text={JSON.stringify(
                           { kind: plan.kind, cluster_id: plan.cluster_id, inputs: plan.inputs },
                           null,
@@ -124,7 +127,7 @@ export function OperationPage() {
             </PartView>
           </Card>
         </div>
-        <Card title="Facts" padded>
+        <Card title={say.facts} padded>
           {operation ? (
             <Facts operation={operation} />
           ) : (

@@ -10,13 +10,16 @@ import { TERMINAL } from "@/lib/operations";
 import { usePage } from "@/lib/page";
 import type { Operation } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/operations";
+
+const say = words.operationsPage;
 
 const route = getRouteApi("/app/operations");
 
 const FILTERS = [
-  { value: "all", label: "All" },
-  { value: "active", label: "Running" },
-  { value: "failed", label: "Failed" },
+  { value: "all", label: say.all },
+  { value: "active", label: say.running },
+  { value: "failed", label: say.failed },
 ];
 
 function matches(operation: Operation, state: string | undefined, needle: string): boolean {
@@ -40,19 +43,19 @@ export function OperationsPage() {
   };
   return (
     <>
-      <PageHeader title="Operations" sub="Every change: planned, confirmed, carried out in durable steps, verified." />
+      <PageHeader title={say.operations} sub={say.everyChangePlannedConfirmed} />
       <Card>
         <div className="ps-toolbar">
           <SearchBox
             value={search.q ?? ""}
-            label="Search operations"
+            label={say.searchOperations}
             onChange={(q) =>
               void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })
             }
           />
           <SegmentedControl
             size="xs"
-            aria-label="State"
+            aria-label={say.state}
             data={FILTERS}
             value={state || "all"}
             onChange={(value) => setFilter(value === "all" ? undefined : value, clusterId)}
@@ -60,8 +63,8 @@ export function OperationsPage() {
           {clusters.length > 1 && (
             <Select
               size="xs"
-              aria-label="Cluster"
-              placeholder="All clusters"
+              aria-label={say.cluster}
+              placeholder={say.allClusters}
               clearable
               data={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
               value={clusterId ?? null}
@@ -78,9 +81,7 @@ export function OperationsPage() {
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
               empty={
-                rows.length > 0 ? (
-                  <Empty title="No operation matches">Change the search or the filters above.</Empty>
-                ) : undefined
+                rows.length > 0 ? <Empty title={say.noOperationMatches}>{say.changeTheSearchOrThe}</Empty> : undefined
               }
             />
           )}

@@ -4,6 +4,9 @@ import { FormModal } from "@/components/form-modal";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { type BackfillJob, localField, rangeFault } from "@/lib/backfills";
+import { words } from "@/words/platform";
+
+const say = words.backfillForm;
 
 const DAY_MS = 86_400_000;
 
@@ -19,24 +22,24 @@ export function BackfillForm({ onClose }: { onClose: () => void }) {
       api.post("/api/v1/operator/analytics/backfills", {
         body: { job, from: new Date(from).toISOString(), to: new Date(to).toISOString() },
       }),
-    () => "Asked for: it begins when no other run of hours or days is under way.",
+    () => say.askedForItBeginsWhen,
   );
   return (
     <FormModal
-      title="Compute a range again"
+      title={say.computeARangeAgain}
       opened
       onClose={onClose}
-      submit="Compute it"
+      submit={say.computeIt}
       ready={fault === ""}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <SegmentedControl
-        aria-label="What is computed"
+        aria-label={say.whatIsComputed}
         data={[
-          { value: "hourly", label: "Hours" },
-          { value: "daily", label: "Days" },
+          { value: "hourly", label: say.hours },
+          { value: "daily", label: say.days },
         ]}
         value={job}
         onChange={(value) => setJob(value as BackfillJob)}
@@ -44,21 +47,20 @@ export function BackfillForm({ onClose }: { onClose: () => void }) {
       <Group grow align="flex-start">
         <TextInput
           type="datetime-local"
-          label="From (your time)"
+          label={say.fromYourTime}
           value={from}
           onChange={(event) => setFrom(event.currentTarget.value)}
         />
         <TextInput
           type="datetime-local"
-          label="Until (your time)"
+          label={say.untilYourTime}
           value={to}
           error={fault || undefined}
           onChange={(event) => setTo(event.currentTarget.value)}
         />
       </Group>
       <p className="ps-muted" style={{ margin: 0, fontSize: "0.8125rem" }}>
-        Of every tenant, whole {job === "hourly" ? "hours" : "days (UTC)"} that are over; at most 7 days at a time. Old
-        results stay until the new ones are there.
+        {say.ofEveryTenantWholeThat(job === "hourly" ? say.hours2 : say.daysUtc)}
       </p>
     </FormModal>
   );

@@ -7,14 +7,17 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { type Backfill, doneShare, isActive, useBackfills } from "@/lib/backfills";
-import { formatDuration, formatInteger, toDate } from "@/lib/format";
-import { formatShare } from "@/lib/readings";
+import { formatInteger, toDate } from "@/lib/format";
+import { words } from "@/words/platform";
 import { BackfillForm } from "./backfill-form";
+
+const say = words.backfillsTab;
 
 const TONES: Record<Backfill["state"], Tone> = {
   queued: "muted",
@@ -23,7 +26,7 @@ const TONES: Record<Backfill["state"], Tone> = {
   failed: "bad",
   cancelled: "warn",
 };
-const JOBS: Record<string, string> = { hourly: "Hours", daily: "Days" };
+const JOBS: Record<string, string> = { hourly: say.hours, daily: say.days };
 
 /** "21 Nov, 10:00" in one's own time, exact on hover. */
 function Moment({ at }: { at: string }) {
@@ -40,15 +43,23 @@ function Moment({ at }: { at: string }) {
 /** How far a run is, and how long it has to go; what is not known is said. */
 function Going({ run }: { run: Backfill }) {
   if (!isActive(run))
-    return <span className="ps-muted">{run.wall_s === null ? "–" : `took ${formatDuration(run.wall_s)}`}</span>;
+    return (
+      <span className="ps-muted">
+        {run.wall_s === null ? "–" : say.took(<Quantity of="span" value={run.wall_s} />)}
+      </span>
+    );
   const share = doneShare(run);
   return (
     <div style={{ minWidth: 120 }}>
-      {share !== null && <Progress size="sm" value={100 * share} aria-label={`Progress of ${run.id}`} />}
+      {share !== null && <Progress size="sm" value={100 * share} aria-label={say.progressOf(run.id)} />}
       <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-        {run.progress.phase ?? (run.state === "queued" ? "waits for its turn" : "begins")}
-        {share !== null && `, ${formatShare(share)}`}
-        {run.eta_s !== null && `, about ${formatDuration(Math.round(run.eta_s))} to go`}
+        {run.progress.phase ?? (run.state === "queued" ? say.waitsForItsTurn : say.begins)}
+        {share !== null && (
+          <>
+            , <Quantity of="share" value={share} />
+          </>
+        )}
+        {run.eta_s !== null && say.aboutToGo(<Quantity of="span" value={Math.round(run.eta_s)} />)}
       </span>
     </div>
   );
@@ -57,23 +68,23 @@ function Going({ run }: { run: Backfill }) {
 const column = createColumnHelper<Backfill>();
 const shown = [
   column.accessor("job", {
-    header: "Computes",
+    header: say.computes,
     cell: ({ row: { original: run } }) => (
       <>
         {JOBS[run.job] ?? run.job}
         <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
-          <Moment at={run.from} /> to <Moment at={run.to} />
+          {say.to(<Moment at={run.from} />, <Moment at={run.to} />)}
         </div>
       </>
     ),
   }),
   column.accessor("state", {
-    header: "State",
+    header: say.state,
     cell: ({ row: { original: run } }) => (
       <>
         <Status
           tone={run.cancel_requested && isActive(run) ? "warn" : TONES[run.state]}
-          label={run.cancel_requested && isActive(run) ? "is being ended" : run.state}
+          label={run.cancel_requested && isActive(run) ? say.isBeingEnded : run.state}
           pulse={run.state === "running"}
         />
         {run.error && (
@@ -86,22 +97,22 @@ const shown = [
   }),
   column.accessor((run) => doneShare(run) ?? -1, {
     id: "progress",
-    header: "Progress",
+    header: say.progress,
     cell: ({ row }) => <Going run={row.original} />,
   }),
   column.accessor("rows_out", {
-    header: "Rows",
+    header: say.rows,
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ row: { original: run } }) =>
       run.state === "succeeded" ? formatInteger(run.rows_out) : <span className="ps-muted">–</span>,
   }),
   column.accessor("created_at", {
-    header: "Asked for",
+    header: say.askedFor,
     meta: { hideBelow: "sm" },
     cell: ({ row: { original: run } }) => (
       <>
         <RelTime at={run.created_at} />{" "}
-        <span className="ps-muted">{run.trigger === "schedule" ? "by schedule" : `by ${run.requested_by}`}</span>
+        <span className="ps-muted">{run.trigger === "schedule" ? say.bySchedule : say.by(run.requested_by)}</span>
       </>
     ),
   }),
@@ -110,20 +121,20 @@ const shown = [
 const actions = (onCancel: (run: Backfill) => void) =>
   column.display({
     id: "actions",
-    header: () => <span className="ps-sr">Actions</span>,
+    header: () => <span className="ps-sr">{say.actions}</span>,
     meta: { align: "right" },
     cell: ({ row: { original: run } }) =>
       isActive(run) &&
       !run.cancel_requested && (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon size="sm" aria-label={`Actions for ${run.id}`}>
+            <ActionIcon size="sm" aria-label={say.actionsFor(run.id)}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
             <Menu.Item color="red" onClick={() => onCancel(run)}>
-              End it
+              {say.endIt}
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
@@ -137,7 +148,7 @@ export function BackfillsTab() {
   const cancel = useChange(
     (run: Backfill) =>
       api.post("/api/v1/operator/analytics/runs/{run_id}/cancellation", { blanks: { run_id: run.id } }),
-    () => "It is being ended; what was computed before stays.",
+    () => say.itIsBeingEndedWhat,
   );
   const end = (run: Backfill) =>
     // Refused, it has mostly ended by itself: the list is to say so.
@@ -145,10 +156,10 @@ export function BackfillsTab() {
   return (
     <>
       <Card
-        title="Hours and days, computed again"
+        title={say.hoursAndDaysComputedAgain}
         aside={
           <Button leftSection={<IconHistory size={15} />} onClick={() => setAsking(true)}>
-            Compute a range again
+            {say.computeARangeAgain}
           </Button>
         }
       >
@@ -163,12 +174,12 @@ export function BackfillsTab() {
               rows={rows}
               columns={[...shown, actions(end)]}
               rowId={(run) => run.id}
-              label="Backfills"
+              label={say.backfills}
               defaultSort="-created_at"
               pageSize={20}
               empty={
-                <Empty icon={<IconHistory size={20} />} title="No hours or days were computed yet">
-                  They are computed by themselves after each hour and each day that ends.
+                <Empty icon={<IconHistory size={20} />} title={say.noHoursOrDaysWere}>
+                  {say.theyAreComputedByThemselves}
                 </Empty>
               }
             />

@@ -15,6 +15,9 @@ import { Status } from "@/components/status";
 import { useChange, usePlatformHosts } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { PlatformHost } from "@/lib/types";
+import { words } from "@/words/platform";
+
+const say = words.hostsTab;
 
 const column = createColumnHelper<PlatformHost>();
 /** What an operator runs where the control plane's ZooKeeper login is. */
@@ -30,61 +33,59 @@ export function HostsTab() {
         body: { drained: !host.drained },
         ifMatch: host.etag,
       }),
-    (host) => (host.drained ? `${host.host_id} gets no more brokers.` : `${host.host_id} gets brokers again.`),
+    (host) => (host.drained ? say.getsNoMoreBrokers(host.host_id) : say.getsBrokersAgain(host.host_id)),
   );
   const columns = [
     column.accessor("host_id", {
-      header: "Host",
+      header: say.host,
       cell: ({ row, getValue }) => (
         <>
-          <span className="ps-mono">{getValue()}</span>
+          <span className="ps-mono" style={{ whiteSpace: "nowrap" }}>
+            {getValue()}
+          </span>
           {row.original.drained && (
             <span className="ps-tag" data-tone="muted">
-              drained
+              {say.drained}
             </span>
           )}
         </>
       ),
     }),
     column.accessor("alive", {
-      header: "Agent",
+      header: say.agent,
       cell: ({ row: { original: host } }) =>
         host.alive ? (
           <>
-            <Status tone="ok" label="alive" />{" "}
-            <span className="ps-muted ps-hide-sm">
-              since <RelTime at={host.alive_since} />
-            </span>
+            <Status tone="ok" label={say.alive} />{" "}
+            <span className="ps-muted ps-hide-sm">{say.since(<RelTime at={host.alive_since} />)}</span>
           </>
         ) : (
           <>
-            <Status tone="bad" label="away" />{" "}
-            <span className="ps-muted ps-hide-sm">
-              described <RelTime at={host.described_at} />
-            </span>
+            <Status tone="bad" label={say.away} />{" "}
+            <span className="ps-muted ps-hide-sm">{say.described(<RelTime at={host.described_at} />)}</span>
           </>
         ),
     }),
-    column.accessor("rack", { header: "Rack", meta: { hideBelow: "md" } }),
+    column.accessor("rack", { header: say.rack, meta: { hideBelow: "md" } }),
     column.accessor((row) => row.broker_list.length, {
       id: "brokers",
-      header: "Runs",
+      header: say.runs,
       cell: ({ row: { original: host } }) => <Brokers host={host} />,
     }),
     column.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row: { original: host } }) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon size="sm" aria-label={`Actions for ${host.host_id}`}>
+            <ActionIcon size="sm" aria-label={say.actionsFor(host.host_id)}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => drain.mutate(host)}>{host.drained ? "Resume" : "Drain"}</Menu.Item>
-            <DeleteItem onClick={() => setRemoving(host)}>Remove</DeleteItem>
+            <Menu.Item onClick={() => drain.mutate(host)}>{host.drained ? say.resume : say.drain}</Menu.Item>
+            <DeleteItem onClick={() => setRemoving(host)}>{say.remove}</DeleteItem>
           </Menu.Dropdown>
         </Menu>
       ),
@@ -92,7 +93,7 @@ export function HostsTab() {
   ];
   return (
     <Stack gap="md">
-      <Card title="Hosts">
+      <Card title={say.hosts}>
         {drain.isError && (
           <div className="ps-card-body">
             <ProblemPanel error={drain.error} />
@@ -104,22 +105,20 @@ export function HostsTab() {
               rows={rows}
               columns={columns}
               rowId={(row) => row.host_id}
-              label="Hosts"
+              label={say.hosts}
               defaultSort="host_id"
               empty={
-                <Empty icon={<IconServer2 size={20} />} title="No hosts yet">
-                  A host is there as soon as its agent has described it.
+                <Empty icon={<IconServer2 size={20} />} title={say.noHostsYet}>
+                  {say.aHostIsThereAs}
                 </Empty>
               }
             />
           )}
         </ListView>
       </Card>
-      <Card title="Add a host" padded>
-        <p style={{ margin: "0 0 8px" }}>
-          Admit it where the control plane runs, then start its agent with the file that is made:
-        </p>
-        <CodeBlock label="Command" text={ADMIT} />
+      <Card title={say.addAHost} padded>
+        <p style={{ margin: "0 0 8px" }}>{say.admitItWhereTheControl}</p>
+        <CodeBlock label={say.command} text={ADMIT} />
       </Card>
       {removing && <RemoveForm host={removing} onClose={() => setRemoving(null)} />}
     </Stack>
@@ -127,42 +126,38 @@ export function HostsTab() {
 }
 
 function Brokers({ host }: { host: PlatformHost }) {
-  if (host.broker_list.length === 0) return <span className="ps-muted">nothing</span>;
+  if (host.broker_list.length === 0) return <span className="ps-muted">{say.nothing}</span>;
   return (
-    <span>
-      {host.broker_list.map((broker, index) => (
+    <div style={{ display: "grid", gap: 2, padding: "3px 0" }}>
+      {host.broker_list.map((broker) => (
         <span key={`${broker.cluster_id}-${broker.broker_id}`}>
-          {index > 0 && ", "}
           {broker.tenant}/{broker.cluster}/{broker.broker_id}{" "}
           <span className="ps-muted">
-            {broker.observed_state ?? "state not known"} <RelTime at={broker.observed_at} fallback="" />
+            {broker.observed_state ?? say.stateNotKnown} <RelTime at={broker.observed_at} fallback="" />
           </span>
         </span>
       ))}
-    </span>
+    </div>
   );
 }
 
 function RemoveForm({ host: { host_id, etag }, onClose }: { host: PlatformHost; onClose: () => void }) {
   const send = useChange(
     () => api.delete("/api/v1/operator/hosts/{host_id}", { blanks: { host_id }, ifMatch: etag }),
-    () => `${host_id} was removed.`,
+    () => say.wasRemoved(host_id),
   );
   return (
     <FormModal
-      title={`Remove ${host_id}`}
+      title={say.remove2(host_id)}
       opened
       onClose={onClose}
-      submit="Remove"
+      submit={say.remove}
       danger
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>
-        Its nodes in ZooKeeper are removed, and with them its login. It is refused while brokers belong there or its
-        agent lives.
-      </p>
+      <p style={{ margin: 0 }}>{say.itsNodesInZookeeperAre}</p>
     </FormModal>
   );
 }

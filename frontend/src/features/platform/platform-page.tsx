@@ -5,16 +5,19 @@ import { Refused } from "@/components/refused";
 import { PLATFORM_TABS } from "@/lib/search";
 import { ApiError } from "@/lib/problem";
 import { useSession } from "@/lib/session";
+import { words } from "@/words/platform";
 import { BackfillsTab } from "./backfills-tab";
 import { HostsTab } from "./hosts-tab";
 import { TenantsTab } from "./tenants-tab";
 import { UsersTab } from "./users-tab";
 
+const say = words.platformPage;
+
 const route = getRouteApi("/app/platform");
 const NOT_HERE = new ApiError({
   status: 403,
-  title: "This is for operators of the platform",
-  detail: "Another operator can make you one.",
+  title: say.thisIsForOperatorsOf,
+  detail: say.anotherOperatorCanMakeYou,
 });
 
 /** What is above tenants. The server decides; this page only spares everybody else the question. */
@@ -27,13 +30,13 @@ export function PlatformPage() {
     void navigate({ search: { tab: PLATFORM_TABS.find((tab) => tab === value) }, replace: true });
   return (
     <>
-      <PageHeader title="Platform" sub="All tenants, users and hosts. Only operators of the platform see this." />
+      <PageHeader title={say.platform} sub={say.allTenantsUsersAndHosts} />
       <Tabs value={search.tab ?? "tenants"} keepMounted={false} onChange={change}>
         <Tabs.List mb={12}>
-          <Tabs.Tab value="tenants">Tenants</Tabs.Tab>
-          <Tabs.Tab value="users">Users</Tabs.Tab>
-          <Tabs.Tab value="hosts">Hosts</Tabs.Tab>
-          <Tabs.Tab value="backfills">Backfills</Tabs.Tab>
+          <Tabs.Tab value="tenants">{say.tenants}</Tabs.Tab>
+          <Tabs.Tab value="users">{say.users}</Tabs.Tab>
+          <Tabs.Tab value="hosts">{say.hosts}</Tabs.Tab>
+          <Tabs.Tab value="backfills">{say.backfills}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="tenants">
           <TenantsTab />

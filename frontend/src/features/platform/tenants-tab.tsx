@@ -13,6 +13,9 @@ import { Status, type Tone } from "@/components/status";
 import { ROLES, useChange, usePlatformTenant, usePlatformTenants } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { Role, TenantState, TenantSummary } from "@/lib/types";
+import { words } from "@/words/platform";
+
+const say = words.tenantsTab;
 
 type Form = { kind: "new" } | { kind: "rename" | "close" | "member"; tenant: TenantSummary } | null;
 
@@ -20,9 +23,9 @@ const column = createColumnHelper<TenantSummary>();
 const TONES: Record<TenantState, Tone> = { active: "ok", suspended: "warn", closed: "muted" };
 /** What can follow each state, in words. */
 const MOVES: Record<TenantState, [to: TenantState, words: string][]> = {
-  active: [["suspended", "Suspend"]],
-  suspended: [["active", "Resume"]],
-  closed: [["suspended", "Open again, suspended"]],
+  active: [["suspended", say.suspend]],
+  suspended: [["active", say.resume]],
+  closed: [["suspended", say.openAgainSuspended]],
 };
 
 const update = (tenant: TenantSummary, change: { name?: string; state?: TenantState }) =>
@@ -37,11 +40,11 @@ export function TenantsTab() {
   const tenants = usePlatformTenants();
   const move = useChange(
     ({ tenant, state }: { tenant: TenantSummary; state: TenantState }) => update(tenant, { state }),
-    (changed) => `${changed.name} is ${changed.state}.`,
+    (changed) => say.is(changed.name, changed.state),
   );
   const columns = [
     column.accessor("name", {
-      header: "Tenant",
+      header: say.tenant,
       cell: ({ row, getValue }) => (
         <>
           {getValue()} <span className="ps-muted ps-mono ps-hide-sm">{row.original.slug}</span>
@@ -49,30 +52,30 @@ export function TenantsTab() {
       ),
     }),
     column.accessor("state", {
-      header: "State",
+      header: say.state,
       cell: ({ getValue }) => <Status tone={TONES[getValue()]} label={getValue()} />,
     }),
-    column.accessor("members", { header: "Members", meta: { align: "right", hideBelow: "sm" } }),
+    column.accessor("members", { header: say.members, meta: { align: "right", hideBelow: "sm" } }),
     column.accessor("owners", {
-      header: "Owners",
+      header: say.owners,
       meta: { align: "right", hideBelow: "sm" },
-      cell: ({ getValue }) => (getValue() === 0 ? <span className="ps-warn">none</span> : getValue()),
+      cell: ({ getValue }) => (getValue() === 0 ? <span className="ps-warn">{say.none}</span> : getValue()),
     }),
-    column.accessor("clusters", { header: "Clusters", meta: { align: "right" } }),
+    column.accessor("clusters", { header: say.clusters, meta: { align: "right" } }),
     column.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row: { original: tenant } }) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon size="sm" aria-label={`Actions for ${tenant.slug}`}>
+            <ActionIcon size="sm" aria-label={say.actionsFor(tenant.slug)}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => setForm({ kind: "rename", tenant })}>Rename</Menu.Item>
-            <Menu.Item onClick={() => setForm({ kind: "member", tenant })}>Add a member</Menu.Item>
+            <Menu.Item onClick={() => setForm({ kind: "rename", tenant })}>{say.rename}</Menu.Item>
+            <Menu.Item onClick={() => setForm({ kind: "member", tenant })}>{say.addAMember}</Menu.Item>
             <Menu.Divider />
             {MOVES[tenant.state].map(([state, words]) => (
               <Menu.Item key={state} onClick={() => move.mutate({ tenant, state })}>
@@ -81,7 +84,7 @@ export function TenantsTab() {
             ))}
             {tenant.state === "suspended" && (
               <Menu.Item color="red" onClick={() => setForm({ kind: "close", tenant })}>
-                Close
+                {say.close}
               </Menu.Item>
             )}
           </Menu.Dropdown>
@@ -93,10 +96,10 @@ export function TenantsTab() {
   return (
     <>
       <Card
-        title="Tenants"
+        title={say.tenants}
         aside={
           <Button leftSection={<IconPlus size={15} />} onClick={() => setForm({ kind: "new" })}>
-            New tenant
+            {say.newTenant}
           </Button>
         }
       >
@@ -111,11 +114,11 @@ export function TenantsTab() {
               rows={rows}
               columns={columns}
               rowId={(row) => row.id}
-              label="Tenants"
+              label={say.tenants}
               defaultSort="name"
               empty={
-                <Empty icon={<IconBuilding size={20} />} title="No tenants yet">
-                  A tenant owns clusters and everything on them.
+                <Empty icon={<IconBuilding size={20} />} title={say.noTenantsYet}>
+                  {say.aTenantOwnsClustersAnd}
                 </Empty>
               }
             />
@@ -135,29 +138,29 @@ function NewTenantForm({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const send = useChange(
     () => api.post("/api/v1/operator/tenants", { body: { slug, name } }),
-    (made) => `The tenant ${made.name} was made.`,
+    (made) => say.theTenantWasMade(made.name),
   );
   return (
     <FormModal
-      title="New tenant"
+      title={say.newTenant}
       opened
       onClose={onClose}
-      submit="Make it"
+      submit={say.makeIt}
       ready={slug !== "" && name !== ""}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <TextInput
-        label="Name"
+        label={say.name}
         size="sm"
         maxLength={200}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        label="Short name"
-        description="Small letters, digits and dashes. It stays."
+        label={say.shortName}
+        description={say.smallLettersDigitsAndDashes}
         size="sm"
         maxLength={60}
         autoComplete="off"
@@ -177,21 +180,21 @@ function RenameForm({ tenant, onClose }: OfTenant) {
   const [name, setName] = useState(tenant.name);
   const send = useChange(
     () => update(tenant, { name }),
-    (changed) => `It is called ${changed.name} now.`,
+    (changed) => say.itIsCalledNow(changed.name),
   );
   return (
     <FormModal
-      title={`Rename ${tenant.name}`}
+      title={say.rename2(tenant.name)}
       opened
       onClose={onClose}
-      submit="Rename"
+      submit={say.rename}
       ready={name !== "" && name !== tenant.name}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <TextInput
-        label="Name"
+        label={say.name}
         size="sm"
         maxLength={200}
         value={name}
@@ -207,14 +210,14 @@ function CloseForm({ tenant, onClose }: OfTenant) {
   const remains = detail.data?.remains ?? [];
   const send = useChange(
     () => update(tenant, { state: "closed" }),
-    (changed) => `${changed.name} is closed.`,
+    (changed) => say.isClosed(changed.name),
   );
   return (
     <FormModal
-      title={`Close ${tenant.name}`}
+      title={say.close2(tenant.name)}
       opened
       onClose={onClose}
-      submit="Close the tenant"
+      submit={say.closeTheTenant}
       danger
       ready={typed === tenant.slug && detail.isSuccess && remains.length === 0}
       pending={send.isPending}
@@ -224,8 +227,8 @@ function CloseForm({ tenant, onClose }: OfTenant) {
       {detail.isPending && <Lines rows={2} />}
       {detail.isError && <ProblemPanel error={detail.error} onRetry={() => void detail.refetch()} />}
       {remains.length > 0 && (
-        <Notice tone="warn" title="Something would go on without the tenant">
-          <ul style={{ margin: "4px 0", paddingLeft: 18 }} aria-label="What remains">
+        <Notice tone="warn" title={say.somethingWouldGoOnWithout}>
+          <ul style={{ margin: "4px 0", paddingLeft: 18 }} aria-label={say.whatRemains}>
             {remains.map((row) => (
               <li key={row.id}>
                 {row.kind} <span className="ps-mono">{row.name}</span>
@@ -234,11 +237,9 @@ function CloseForm({ tenant, onClose }: OfTenant) {
           </ul>
         </Notice>
       )}
-      <p style={{ margin: 0 }}>
-        Its keys and open invitations end for good; its members do not see it any more. It can be opened again.
-      </p>
+      <p style={{ margin: 0 }}>{say.itsKeysAndOpenInvitations}</p>
       <TextInput
-        label={`Type ${tenant.slug} to close it`}
+        label={say.typeToCloseIt(tenant.slug)}
         size="sm"
         autoComplete="off"
         value={typed}
@@ -257,28 +258,28 @@ function MemberForm({ tenant, onClose }: OfTenant) {
         blanks: { tenant_id: tenant.id },
         body: { username, role },
       }),
-    (made) => `${made.username} is ${made.role} of ${tenant.name}.`,
+    (made) => say.isOf(made.username, made.role, tenant.name),
   );
   return (
     <FormModal
-      title={`Add a member to ${tenant.name}`}
+      title={say.addAMemberTo(tenant.name)}
       opened
       onClose={onClose}
-      submit="Add"
+      submit={say.add}
       ready={username !== ""}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <TextInput
-        label="User name"
+        label={say.userName}
         size="sm"
         autoComplete="off"
         value={username}
         onChange={(event) => setUsername(event.currentTarget.value)}
       />
       <Select
-        label="Role"
+        label={say.role}
         size="sm"
         allowDeselect={false}
         data={ROLES}

@@ -13,6 +13,9 @@ import { Status } from "@/components/status";
 import { linkOf, useChange, usePlatformUsers } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { PlatformUser } from "@/lib/types";
+import { words } from "@/words/platform";
+
+const say = words.usersTab;
 
 type Form = { kind: "new" } | { kind: "change" | "link"; user: PlatformUser } | null;
 
@@ -26,58 +29,62 @@ export function UsersTab() {
   const show = (username: string, path: string) => {
     setForm(null);
     setOnce({
-      title: `Link for ${username}`,
-      label: "Link",
+      title: say.linkFor(username),
+      label: say.link,
       text: linkOf(path),
-      hint: `Whoever opens it chooses the password of ${username}.`,
+      hint: say.whoeverOpensItChoosesThe(username),
     });
   };
   const columns = [
     column.accessor("username", {
-      header: "User",
+      header: say.user,
       cell: ({ row, getValue }) => (
         <>
           <span className="ps-mono">{getValue()}</span>
-          {row.original.is_operator && <span className="ps-tag">operator</span>}
+          {row.original.is_operator && <span className="ps-tag">{say.operator}</span>}
         </>
       ),
     }),
     column.accessor("is_active", {
-      header: "Login",
+      header: say.login,
       cell: ({ row: { original: user } }) => {
-        if (!user.is_active) return <Status tone="muted" label="ended" />;
-        return user.has_password ? <Status tone="ok" label="active" /> : <Status tone="warn" label="no password yet" />;
+        if (!user.is_active) return <Status tone="muted" label={say.ended} />;
+        return user.has_password ? (
+          <Status tone="ok" label={say.active} />
+        ) : (
+          <Status tone="warn" label={say.noPasswordYet} />
+        );
       },
     }),
     column.accessor((row) => row.tenants.map((tenant) => tenant.slug).join(", "), {
       id: "tenants",
-      header: "Tenants",
+      header: say.tenants,
       meta: { hideBelow: "sm" },
     }),
     column.accessor("last_login_at", {
-      header: "Last sign-in",
+      header: say.lastSignIn,
       meta: { hideBelow: "md" },
-      cell: ({ getValue }) => <RelTime at={getValue()} fallback="never" />,
+      cell: ({ getValue }) => <RelTime at={getValue()} fallback={say.never} />,
     }),
     column.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row: { original: user } }) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon size="sm" aria-label={`Actions for ${user.username}`}>
+            <ActionIcon size="sm" aria-label={say.actionsFor(user.username)}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => setForm({ kind: "change", user })}>Change</Menu.Item>
+            <Menu.Item onClick={() => setForm({ kind: "change", user })}>{say.change}</Menu.Item>
             <Menu.Item
               leftSection={<IconLink size={15} />}
               disabled={!user.is_active}
               onClick={() => setForm({ kind: "link", user })}
             >
-              Link to a password
+              {say.linkToAPassword}
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
@@ -87,10 +94,10 @@ export function UsersTab() {
   return (
     <>
       <Card
-        title="Users"
+        title={say.users}
         aside={
           <Button leftSection={<IconUserPlus size={15} />} onClick={() => setForm({ kind: "new" })}>
-            New user
+            {say.newUser}
           </Button>
         }
       >
@@ -100,9 +107,9 @@ export function UsersTab() {
               rows={rows}
               columns={columns}
               rowId={(row) => row.username}
-              label="Users"
+              label={say.users}
               defaultSort="username"
-              empty={<Empty title="No users">Make the first one.</Empty>}
+              empty={<Empty title={say.noUsers}>{say.makeTheFirstOne}</Empty>}
             />
           )}
         </ListView>
@@ -123,8 +130,8 @@ interface GivesLink {
 function OperatorSwitch({ checked, onChange }: { checked: boolean; onChange: (checked: boolean) => void }) {
   return (
     <Switch
-      label="Operator of the platform"
-      description="Sees and changes every tenant, user and host."
+      label={say.operatorOfThePlatform}
+      description={say.seesAndChangesEveryTenant}
       checked={checked}
       onChange={(event) => onChange(event.currentTarget.checked)}
     />
@@ -140,17 +147,17 @@ function NewUserForm({ onClose, onLink }: GivesLink) {
   );
   return (
     <FormModal
-      title="New user"
+      title={say.newUser}
       opened
       onClose={onClose}
-      submit="Make the user"
+      submit={say.makeTheUser}
       ready={username !== ""}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: (made) => onLink(made.username, made.link.path) })}
     >
       <TextInput
-        label="User name"
+        label={say.userName}
         size="sm"
         autoComplete="off"
         maxLength={150}
@@ -158,8 +165,8 @@ function NewUserForm({ onClose, onLink }: GivesLink) {
         onChange={(event) => setUsername(event.currentTarget.value)}
       />
       <TextInput
-        label="Mail address"
-        description="Shown to operators only; nothing is sent to it."
+        label={say.mailAddress}
+        description={say.shownToOperatorsOnlyNothing}
         size="sm"
         type="email"
         maxLength={254}
@@ -183,17 +190,15 @@ function ChangeUserForm({ user, onClose, onLink }: GivesLink & { user: PlatformU
         ifMatch: user.etag,
       }),
     ({ username, tenants_without_owner: left }) =>
-      left.length > 0
-        ? `${username} was changed. These tenants have no owner now: ${left.join(", ")}.`
-        : `${username} was changed.`,
+      left.length > 0 ? say.wasChangedTheseTenantsHave(username, left.join(", ")) : say.wasChanged(username),
   );
   const changed = email !== user.email || isActive !== user.is_active || isOperator !== user.is_operator;
   return (
     <FormModal
-      title={`User ${user.username}`}
+      title={say.user2(user.username)}
       opened
       onClose={onClose}
-      submit={user.is_active && !isActive ? "End the login" : "Save"}
+      submit={user.is_active && !isActive ? say.endTheLogin : say.save}
       danger={user.is_active && !isActive}
       ready={changed}
       pending={send.isPending}
@@ -205,7 +210,7 @@ function ChangeUserForm({ user, onClose, onLink }: GivesLink & { user: PlatformU
       }
     >
       <TextInput
-        label="Mail address"
+        label={say.mailAddress}
         size="sm"
         type="email"
         maxLength={254}
@@ -214,8 +219,8 @@ function ChangeUserForm({ user, onClose, onLink }: GivesLink & { user: PlatformU
       />
       <OperatorSwitch checked={isOperator} onChange={setIsOperator} />
       <Switch
-        label="May sign in"
-        description="Switched off, all sessions end at once; switched on again, a new password is chosen by link."
+        label={say.maySignIn}
+        description={say.switchedOffAllSessionsEnd}
         checked={isActive}
         onChange={(event) => setIsActive(event.currentTarget.checked)}
       />
@@ -227,18 +232,15 @@ function LinkForm({ user: { username }, onClose, onLink }: GivesLink & { user: P
   const send = useChange(() => api.post("/api/v1/operator/users/{username}/link", { blanks: { username } }));
   return (
     <FormModal
-      title={`Link for ${username}`}
+      title={say.linkFor(username)}
       opened
       onClose={onClose}
-      submit="Make the link"
+      submit={say.makeTheLink}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: (made) => onLink(username, made.path) })}
     >
-      <p style={{ margin: 0 }}>
-        Whoever opens it chooses the password of {username}. Links given before end; the present password stays until
-        the link is used.
-      </p>
+      <p style={{ margin: 0 }}>{say.whoeverOpensItChoosesThePasswordOf(username)}</p>
     </FormModal>
   );
 }

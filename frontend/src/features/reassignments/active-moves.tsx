@@ -1,22 +1,24 @@
 import { Card } from "@/components/card";
 import { BytesMoved } from "@/components/move-progress";
 import { Assignment } from "@/components/replicas";
-import { formatInteger } from "@/lib/format";
 import type { ActiveReassignments } from "@/lib/types";
+import { words } from "@/words/reassignments";
+
+const say = words.activeMoves;
 
 /** What the brokers say is moving right now, whoever asked for it: the first rows of it. */
 export function ActiveMoves({ moves }: { moves: ActiveReassignments | null | undefined }) {
   if (!moves || moves.total === 0) return null;
   return (
-    <Card title={`On the move now: ${formatInteger(moves.total)}`}>
+    <Card title={say.onTheMoveNow(moves.total)}>
       <div className="ps-table-wrap">
-        <table className="ps-table" aria-label="Partitions on the move">
+        <table className="ps-table" aria-label={say.partitionsOnTheMove}>
           <thead>
             <tr>
-              <th scope="col">Partition</th>
-              <th scope="col">Replicas while it moves</th>
-              <th scope="col">Will leave</th>
-              <th scope="col">Copied</th>
+              <th scope="col">{say.partition}</th>
+              <th scope="col">{say.replicasWhileItMoves}</th>
+              <th scope="col">{say.willLeave}</th>
+              <th scope="col">{say.copied}</th>
             </tr>
           </thead>
           <tbody>
@@ -36,7 +38,7 @@ export function ActiveMoves({ moves }: { moves: ActiveReassignments | null | und
                   {row.removing.length > 0 ? (
                     <Assignment ids={row.removing} other={[]} mark="removed" />
                   ) : (
-                    <span className="ps-muted">none</span>
+                    <span className="ps-muted">{say.none}</span>
                   )}
                 </td>
                 <td>

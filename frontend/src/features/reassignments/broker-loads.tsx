@@ -1,34 +1,45 @@
+import { BrokerLink } from "@/components/broker-link";
 import { Metered } from "@/components/metered";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { Quantity } from "@/components/quantity";
+import { formatInteger } from "@/lib/format";
 import type { BrokerLoad } from "@/lib/types";
+import { words } from "@/words/reassignments";
+
+const say = words.brokerLoads;
 
 /** What every broker carries before anything moves. */
-export function BrokerLoads({ loads }: { loads: BrokerLoad[] }) {
+export function BrokerLoads({ clusterId, loads }: { clusterId: string; loads: BrokerLoad[] }) {
   const top = Math.max(1, ...loads.map((load) => load.size_bytes ?? 0));
   return (
-    <table className="ps-table" aria-label="Load of the brokers">
+    <table className="ps-table" aria-label={say.loadOfTheBrokers}>
       <thead>
         <tr>
-          <th scope="col">Broker</th>
+          <th scope="col">{say.broker}</th>
           <th scope="col" data-align="right">
-            Leads
+            {say.leads}
           </th>
           <th scope="col" data-align="right">
-            Replicas
+            {say.replicas}
           </th>
           <th scope="col" data-align="right">
-            Data
+            {say.data}
           </th>
         </tr>
       </thead>
       <tbody>
         {loads.map((load) => (
           <tr key={load.id}>
-            <td className="ps-tnum">{load.id}</td>
+            <td>
+              <BrokerLink clusterId={clusterId} id={load.id}>
+                {load.id}
+              </BrokerLink>
+            </td>
             <td data-align="right">{formatInteger(load.leaders)}</td>
             <td data-align="right">{formatInteger(load.replicas)}</td>
             <td data-align="right">
-              <Metered share={(load.size_bytes ?? 0) / top}>{formatBytes(load.size_bytes)}</Metered>
+              <Metered share={(load.size_bytes ?? 0) / top}>
+                <Quantity of="bytes" value={load.size_bytes} />
+              </Metered>
             </td>
           </tr>
         ))}

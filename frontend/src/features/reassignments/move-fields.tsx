@@ -1,7 +1,9 @@
 import { Checkbox, NumberInput, Select } from "@mantine/core";
 import { TopicMultiSelect } from "@/components/topic-select";
-import { plural } from "@/lib/format";
 import type { Cluster } from "@/lib/types";
+import { words } from "@/words/reassignments";
+
+const say = words.moveFields;
 
 interface ChosenTopicsProps {
   clusterId: string;
@@ -16,8 +18,8 @@ export function ChosenTopics({ clusterId, value, onChange, all, onAll }: ChosenT
     <>
       <TopicMultiSelect
         clusterId={clusterId}
-        label="Topics"
-        placeholder={value.length === 0 ? "Choose topics" : undefined}
+        label={say.topics}
+        placeholder={value.length === 0 ? say.chooseTopics : undefined}
         value={value}
         onChange={onChange}
         clearable
@@ -25,7 +27,12 @@ export function ChosenTopics({ clusterId, value, onChange, all, onAll }: ChosenT
         maw={640}
         disabled={all}
       />
-      <Checkbox size="xs" label="All topics" checked={all} onChange={(event) => onAll(event.currentTarget.checked)} />
+      <Checkbox
+        size="xs"
+        label={say.allTopics}
+        checked={all}
+        onChange={(event) => onAll(event.currentTarget.checked)}
+      />
     </>
   );
 }
@@ -44,15 +51,15 @@ interface FactorFieldProps {
 export function FactorField({ live, value, onChange }: FactorFieldProps) {
   return (
     <NumberInput
-      label="Replication factor"
-      description="Replicas are added or removed by rack and load; none moves."
+      label={say.replicationFactor}
+      description={say.replicasAreAddedOrRemoved}
       min={1}
       allowDecimal={false}
       size="sm"
       w={280}
       value={value}
       onChange={onChange}
-      error={isFactor(value, live) ? undefined : `From 1 to ${live}: ${plural(live, "broker")} alive`}
+      error={isFactor(value, live) ? undefined : say.from1ToBrokersAlive(live)}
     />
   );
 }
@@ -66,14 +73,14 @@ interface DrainFieldProps {
 export function DrainField({ brokers, value, onChange }: DrainFieldProps) {
   return (
     <Select
-      label="Broker to empty"
-      description="All of its replicas and leadership go to the other live brokers, and nothing else moves. What cannot leave is named in the plan."
-      placeholder="Choose a broker"
+      label={say.brokerToEmpty}
+      description={say.allOfItsReplicasAnd}
+      placeholder={say.chooseABroker}
       size="sm"
       maw={420}
       data={brokers.map((broker) => ({
         value: String(broker.id),
-        label: `${broker.id}${broker.rack ? ` (rack ${broker.rack})` : ""}${broker.alive ? "" : ", down"}`,
+        label: `${broker.id}${broker.rack ? say.rack(broker.rack) : ""}${broker.alive ? "" : say.down}`,
       }))}
       value={value || null}
       onChange={(next) => next && onChange(next)}

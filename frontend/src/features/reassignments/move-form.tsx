@@ -1,13 +1,16 @@
 import { Button, Checkbox, Group, NumberInput, Select, Stack, Table, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
+import { Quantity } from "@/components/quantity";
 import { TopicSelect } from "@/components/topic-select";
 import { usePage } from "@/lib/page";
 import { useMostReplicas } from "@/lib/topic-search";
 import { useDraft } from "@/lib/draft";
-import { formatBytes, plural } from "@/lib/format";
 import type { Cluster, PlanInputs } from "@/lib/types";
+import { words } from "@/words/reassignments";
 import { ChosenTopics, DrainField, FactorField, isFactor } from "./move-fields";
+
+const say = words.moveForm;
 
 type MoveInputs = PlanInputs<"reassignment">;
 type Move = NonNullable<MoveInputs["moves"]>[number];
@@ -68,17 +71,17 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
     <form onSubmit={submit}>
       <Stack gap="lg">
         <Select
-          label="What to do"
+          label={say.whatToDo}
           size="sm"
           maw={420}
           allowDeselect={false}
           value={mode}
           onChange={(value) => value && setMode(value)}
           data={[
-            { value: "spread", label: "Spread topics over brokers" },
-            { value: "factor", label: "Change the replication factor" },
-            { value: "drain", label: "Drain a broker" },
-            { value: "exact", label: "Exact replicas" },
+            { value: "spread", label: say.spreadTopicsOverBrokers },
+            { value: "factor", label: say.changeTheReplicationFactor },
+            { value: "drain", label: say.drainABroker },
+            { value: "exact", label: say.exactReplicas },
           ]}
         />
         {(mode === "spread" || mode === "factor") && (
@@ -89,8 +92,8 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
         {mode === "spread" && (
           <>
             <Checkbox.Group
-              label="Target brokers"
-              description="Racks, bytes, copies and leaders are balanced over these, with as little data moved as possible."
+              label={say.targetBrokers}
+              description={say.racksBytesCopiesAndLeaders}
               value={brokers}
               onChange={setBrokers}
             >
@@ -101,7 +104,7 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
                     size="xs"
                     value={String(broker.id)}
                     disabled={!broker.alive && !brokers.includes(String(broker.id))}
-                    label={`${broker.id}${broker.rack ? ` (rack ${broker.rack})` : ""}${broker.alive ? "" : ", down"}`}
+                    label={`${broker.id}${broker.rack ? say.rack(broker.rack) : ""}${broker.alive ? "" : say.down}`}
                   />
                 ))}
               </Group>
@@ -111,11 +114,7 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
               value={kept}
               onChange={setExcluded}
             />
-            {tooFew && (
-              <Notice tone="bad">
-                The chosen topics keep {plural(copies, "copy", "copies")}: choose at least as many brokers.
-              </Notice>
-            )}
+            {tooFew && <Notice tone="bad">{say.theChosenTopicsKeepCopies(copies)}</Notice>}
           </>
         )}
         {mode === "exact" && (
@@ -123,8 +122,8 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
         )}
         <Group align="flex-end" gap="md">
           <NumberInput
-            label="At most (MiB per second and broker)"
-            description="Leaves bandwidth for clients; lifted when the move ends, however it ends."
+            label={say.atMostMibPerSecond}
+            description={say.leavesBandwidthForClients}
             min={0.1}
             size="sm"
             w={280}
@@ -134,7 +133,7 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
           />
           <Checkbox
             size="xs"
-            label="No limit"
+            label={say.noLimit}
             checked={unlimited}
             onChange={(event) => setUnlimited(event.currentTarget.checked)}
             pb={9}
@@ -142,7 +141,7 @@ export function MoveForm({ cluster, mostReplicas, draft, preset, busy, onPlan }:
         </Group>
         <Group justify="flex-end">
           <Button type="submit" loading={busy} disabled={!ready}>
-            Review plan
+            {say.reviewPlan}
           </Button>
         </Group>
       </Stack>
@@ -162,14 +161,14 @@ function ExcludedBrokers({ brokers, value, onChange }: ExcludedBrokersProps) {
   if (brokers.length === 0) return null;
   return (
     <Checkbox.Group
-      label="Leave as they are"
-      description="These keep what they have and get nothing. Every other broker that is no target is emptied of the topics."
+      label={say.leaveAsTheyAre}
+      description={say.theseKeepWhatTheyHave}
       value={value}
       onChange={onChange}
     >
       <Group mt={8} gap="lg">
         {brokers.map((broker) => (
-          <Checkbox key={broker.id} size="xs" value={String(broker.id)} label={`Leave ${broker.id}`} />
+          <Checkbox key={broker.id} size="xs" value={String(broker.id)} label={say.leave(broker.id)} />
         ))}
       </Group>
     </Checkbox.Group>
@@ -189,8 +188,8 @@ function ExactMoves({ cluster, preset, value, onChange }: ExactMovesProps) {
     <Stack gap="sm">
       <TopicSelect
         clusterId={cluster.id}
-        label="Topic"
-        placeholder="Choose a topic"
+        label={say.topic}
+        placeholder={say.chooseATopic}
         value={topic}
         size="sm"
         maw={420}
@@ -227,9 +226,9 @@ const parseIds = (text: string): number[] =>
     .filter(Boolean)
     .map(Number);
 const wrong = (ids: number[], known: number[]): string | null => {
-  if (ids.length === 0) return "At least one broker";
-  if (new Set(ids).size !== ids.length) return "A broker is named twice";
-  return ids.every((id) => known.includes(id)) ? null : `Brokers are ${known.join(", ")}`;
+  if (ids.length === 0) return say.atLeastOneBroker;
+  if (new Set(ids).size !== ids.length) return say.aBrokerIsNamedTwice;
+  return ids.every((id) => known.includes(id)) ? null : say.brokersAre(known.join(", "));
 };
 
 function ExactTopic({ clusterId, topic, known, value, onChange }: ExactTopicProps) {
@@ -244,16 +243,16 @@ function ExactTopic({ clusterId, topic, known, value, onChange }: ExactTopicProp
     const same = ids.join() === now.join();
     onChange(same || wrong(ids, known) ? rest : [...rest, { topic, partition, replicas: ids }]);
   };
-  if (query.isPending) return <span className="ps-muted">Reading the topic…</span>;
+  if (query.isPending) return <span className="ps-muted">{say.readingTheTopic}</span>;
   return (
     <div className="ps-card" style={{ maxHeight: 420, overflowY: "auto" }}>
-      <Table aria-label="Replicas per partition">
+      <Table aria-label={say.replicasPerPartition}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Partition</Table.Th>
-            <Table.Th>Size</Table.Th>
-            <Table.Th>Now</Table.Th>
-            <Table.Th>Replicas afterwards, preferred leader first</Table.Th>
+            <Table.Th>{say.partition}</Table.Th>
+            <Table.Th>{say.size}</Table.Th>
+            <Table.Th>{say.now}</Table.Th>
+            <Table.Th>{say.replicasAfterwardsPreferred}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -265,13 +264,15 @@ function ExactTopic({ clusterId, topic, known, value, onChange }: ExactTopicProp
             return (
               <Table.Tr key={row.partition}>
                 <Table.Td className="ps-tnum">{row.partition}</Table.Td>
-                <Table.Td className="ps-tnum">{formatBytes(row.size_bytes)}</Table.Td>
+                <Table.Td className="ps-tnum">
+                  <Quantity of="bytes" value={row.size_bytes} />
+                </Table.Td>
                 <Table.Td className="ps-tnum ps-muted">{row.replicas.join(", ")}</Table.Td>
                 <Table.Td>
                   <TextInput
                     size="xs"
                     maw={200}
-                    aria-label={`Replicas of partition ${row.partition}`}
+                    aria-label={say.replicasOfPartition(row.partition)}
                     value={text}
                     error={wrong(parseIds(text), known)}
                     onChange={(event) => change(row.partition, event.currentTarget.value)}

@@ -10,16 +10,19 @@ import type { WizardStep } from "@/components/wizard";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import type { PlanInputs } from "@/lib/types";
+import { words } from "@/words/reassignments";
 import { ActiveMoves } from "./active-moves";
 import { BrokerLoads } from "./broker-loads";
 import { MoveForm } from "./move-form";
 
+const say = words.reassignPage;
+
 const route = getRouteApi("/app/clusters/$clusterId/reassign");
 
 const STEPS: WizardStep[] = [
-  ["Choose", "what moves, and where"],
-  ["Plan", "before, after, bytes"],
-  ["Done and verified", "live steps"],
+  [say.choose, say.whatMovesAndWhere],
+  [say.plan, say.beforeAfterBytes],
+  [say.doneAndVerified, say.liveSteps],
 ];
 
 export function ReassignPage() {
@@ -33,10 +36,7 @@ export function ReassignPage() {
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
-      <PageHeader
-        title="Reassign partitions"
-        sub="Copies are built on the target brokers first; the old ones go only when the new ones are in sync. Clients keep reading and writing."
-      />
+      <PageHeader title={say.reassignPartitions} sub={say.copiesAreBuiltOnThe} />
       <PlanWizard
         wizard={wizard}
         steps={STEPS}
@@ -44,7 +44,7 @@ export function ReassignPage() {
         done={
           <Notice
             tone="ok"
-            title="The partitions are where the plan said, and in sync"
+            title={say.thePartitionsAreWhereThe}
             action={
               <>
                 <ButtonLink
@@ -53,10 +53,10 @@ export function ReassignPage() {
                   params={{ clusterId }}
                   onClick={wizard.restart}
                 >
-                  Move more
+                  {say.moveMore}
                 </ButtonLink>
                 <ButtonLink to="/clusters/$clusterId" params={{ clusterId }}>
-                  Open cluster
+                  {say.openCluster}
                 </ButtonLink>
               </>
             }
@@ -70,7 +70,7 @@ export function ReassignPage() {
               {(cluster) => (
                 <PartView query={query} name="counts">
                   {(counts) => (
-                    <NeedsRole over="cluster" clusterId={clusterId} what="Moving partitions">
+                    <NeedsRole over="cluster" clusterId={clusterId} what={say.movingPartitions}>
                       <MoveForm
                         key={draft}
                         cluster={cluster}
@@ -87,9 +87,9 @@ export function ReassignPage() {
               )}
             </PartView>
           </Card>
-          <Card title="Brokers now">
+          <Card title={say.brokersNow}>
             <PartView query={query} name="loads">
-              {(loads) => <BrokerLoads loads={loads} />}
+              {(loads) => <BrokerLoads clusterId={clusterId} loads={loads} />}
             </PartView>
           </Card>
         </div>

@@ -1,13 +1,17 @@
 import { Button, TextInput } from "@mantine/core";
 import { IconFileDescription } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { PlanDialog } from "@/components/operation-live";
+import { Reading } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { isKind, kindLabel } from "@/lib/kinds";
 import { blanksLeft, blankValue, latest, useAct } from "@/lib/runbooks";
-import { readingLabel, readingValue } from "@/lib/readings";
+import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookPart, RunbookRunDetail } from "@/lib/types";
+import { words } from "@/words/runbooks";
+
+const say = words.act;
 
 interface ActProps {
   part: RunbookPart;
@@ -25,20 +29,20 @@ export function Act({ part, run, usable }: ActProps) {
         <div style={{ minWidth: 0 }}>
           <div style={{ fontWeight: 560 }}>{part.text}</div>
           <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
-            a plan: {isKind(name) ? kindLabel(name).toLowerCase() : name}
+            {say.aPlan(isKind(name) ? kindLabel(name).toLowerCase() : name)}
           </div>
         </div>
       </div>
       {run && usable && <PlanForm part={part} run={run} />}
       {entry && (
         <div className="ps-muted" style={{ fontSize: "0.8125rem", marginTop: 6 }}>
-          planned <RelTime at={entry.created_at} />: {entry.text}{" "}
+          {say.planned(<RelTime at={entry.created_at} />, entry.text)}{" "}
           {entry.operation_id ? (
             <Link to="/operations/$operationId" params={{ operationId: entry.operation_id }} className="ps-link">
-              The operation
+              {say.theOperation}
             </Link>
           ) : (
-            "Not confirmed."
+            say.notConfirmed
           )}
         </div>
       )}
@@ -96,7 +100,7 @@ function PlanForm({ part, run }: { part: RunbookPart; run: RunbookRunDetail }) {
           disabled={!ready}
           loading={act.isPending}
         >
-          Show the plan
+          {say.showThePlan}
         </Button>
       </form>
       <PlanDialog
@@ -112,7 +116,7 @@ function PlanForm({ part, run }: { part: RunbookPart; run: RunbookRunDetail }) {
 }
 
 const UNITS: [ending: RegExp, unit: string][] = [
-  [/_bytes_per_s$/, "bytes a second"],
+  [/_bytes_per_s$/, say.bytesASecond],
   [/_ms$/, "ms"],
   [/_s$/, "seconds"],
 ];
@@ -124,10 +128,13 @@ function labelOf(name: string): string {
 }
 
 /** "1209600000" of `retention_ms` → "= 14d": numbers with a unit are also said in words. */
-function saidAs(name: string, typed: string): string | undefined {
+function saidAs(name: string, typed: string): ReactNode {
   const unit = /_(ms|s)$|bytes/.exec(name)?.[0];
   const value = blankValue(name, typed);
   if (unit === undefined || typeof value !== "number") return undefined;
   const per = name.endsWith("_bytes_per_s");
-  return `= ${readingValue(per ? "bytes" : name, value)}${per ? " a second" : ""}`;
+  const said = (
+    <Reading words={readingValue(per ? "bytes" : name, value)} exact={readingExact(per ? "bytes" : name, value)} />
+  );
+  return <>= {per ? say.aSecond(said) : said}</>;
 }

@@ -1,12 +1,15 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh } from "@tabler/icons-react";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity, Reading } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { formatDuration } from "@/lib/format";
 import { latest, missingFor, useCheck } from "@/lib/runbooks";
-import { readingLabel, readingValue } from "@/lib/readings";
+import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookEntry, RunbookPart, RunbookRunDetail } from "@/lib/types";
+import { words } from "@/words/runbooks";
 import { Outcome } from "./outcome";
+
+const say = words.check;
 
 interface CheckProps {
   part: RunbookPart;
@@ -23,7 +26,7 @@ export function Check({ part, run, usable }: CheckProps) {
         <div style={{ minWidth: 0 }}>
           <div style={{ fontWeight: 560 }}>{part.text}</div>
           <div className="ps-muted ps-mono" style={{ fontSize: "0.75rem" }}>
-            check {part.name}
+            {say.check(part.name)}
           </div>
         </div>
         {run && usable && <RunCheck part={part} run={run} isAgain={entry !== undefined} />}
@@ -39,7 +42,7 @@ function RunCheck({ part, run, isAgain }: { part: RunbookPart; run: RunbookRunDe
   if (missing.length > 0)
     return (
       <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-        the run says no {missing.join(", ")}
+        {say.theRunSaysNo(missing.join(", "))}
       </span>
     );
   return (
@@ -47,12 +50,12 @@ function RunCheck({ part, run, isAgain }: { part: RunbookPart; run: RunbookRunDe
       <Button
         size="compact-sm"
         variant="default"
-        aria-label={`Run the check: ${part.text}`}
+        aria-label={say.runTheCheck(part.text)}
         leftSection={isAgain ? <IconRefresh size={13} /> : <IconPlayerPlay size={13} />}
         loading={check.isPending}
         onClick={() => part.number !== null && check.mutate(part.number)}
       >
-        {isAgain ? "Again" : "Run"}
+        {isAgain ? say.again : say.run}
       </Button>
       {check.isError && <ProblemPanel error={check.error} />}
     </div>
@@ -69,15 +72,18 @@ function Found({ entry }: { entry: RunbookEntry }) {
         <div className="ps-muted ps-found-facts">
           {numbers.map(([name, value]) => (
             <span key={name}>
-              {readingLabel(name)} <strong className="ps-tnum">{readingValue(name, value)}</strong>
+              {readingLabel(name)}{" "}
+              <strong className="ps-tnum">
+                <Reading words={readingValue(name, value)} exact={readingExact(name, value)} />
+              </strong>
             </span>
           ))}
           <span>
-            {entry.age_s === null ? "nobody has read it" : `${formatDuration(entry.age_s)} old when it was checked`}
+            {entry.age_s === null
+              ? say.nobodyHasReadIt
+              : say.oldWhenItWasChecked(<Quantity of="span" value={entry.age_s} />)}
           </span>
-          <span>
-            checked <RelTime at={entry.created_at} />
-          </span>
+          <span>{say.checked(<RelTime at={entry.created_at} />)}</span>
         </div>
       </div>
     </div>

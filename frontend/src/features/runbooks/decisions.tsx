@@ -1,7 +1,10 @@
 import { latest } from "@/lib/runbooks";
 import type { Runbook, RunbookPart, RunbookRunDetail } from "@/lib/types";
+import { words } from "@/words/runbooks";
 import { Inlines } from "./markdown";
 import { Outcome } from "./outcome";
+
+const say = words.decisions;
 
 /** When a check comes out so, then that; what applies by the checks of this run is marked. */
 export function Decisions({ runbook, run }: { runbook: Runbook; run: RunbookRunDetail | undefined }) {
@@ -9,12 +12,12 @@ export function Decisions({ runbook, run }: { runbook: Runbook; run: RunbookRunD
   const titles = new Map(checks.map((part) => [part.name, part.text]));
   return (
     <div className="ps-table-wrap">
-      <table className="ps-table" aria-label="Decisions">
+      <table className="ps-table" aria-label={say.decisions}>
         <thead>
           <tr>
-            <th scope="col">Check</th>
-            <th scope="col">Comes out</th>
-            <th scope="col">Then</th>
+            <th scope="col">{say.check}</th>
+            <th scope="col">{say.comesOut}</th>
+            <th scope="col">{say.then}</th>
           </tr>
         </thead>
         <tbody>
@@ -25,7 +28,7 @@ export function Decisions({ runbook, run }: { runbook: Runbook; run: RunbookRunD
                 <td>{titles.get(row.check) ?? <span className="ps-mono">{row.check}</span>}</td>
                 <td>
                   <Outcome outcome={row.outcome} />
-                  {applies && <span className="ps-tag">applies</span>}
+                  {applies && <span className="ps-tag">{say.applies}</span>}
                 </td>
                 <td style={{ overflowWrap: "anywhere" }}>
                   <Inlines text={row.then} />

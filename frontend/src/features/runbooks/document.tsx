@@ -7,10 +7,13 @@ import { anchorOf } from "@/lib/markdown";
 import { missingFor, useCheck } from "@/lib/runbooks";
 import { useSession } from "@/lib/session";
 import type { Runbook, RunbookPart, RunbookRunDetail } from "@/lib/types";
+import { words } from "@/words/runbooks";
 import { Act } from "./act";
 import { Check } from "./check";
 import { Decisions } from "./decisions";
 import { Markdown } from "./markdown";
+
+const say = words.document;
 
 interface DocumentProps {
   runbook: Runbook;
@@ -85,7 +88,7 @@ function RunAll({ checks, run }: { checks: RunbookPart[]; run: RunbookRunDetail 
         loading={busy}
         onClick={() => void all()}
       >
-        Run all checks
+        {say.runAllChecks}
       </Button>
       {check.isError && <ProblemPanel error={check.error} />}
     </>

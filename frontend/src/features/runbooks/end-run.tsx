@@ -5,13 +5,16 @@ import { useChange } from "@/lib/administration";
 import type { BodyOf } from "@/lib/addresses";
 import { api } from "@/lib/api-client";
 import type { RunbookRunDetail } from "@/lib/types";
+import { words } from "@/words/runbooks";
+
+const say = words.endRun;
 
 type Ended = BodyOf<"/api/v1/runbook-runs/{runbook_run_id}/end">["outcome"];
 
 const OUTCOMES: { value: Ended; label: string }[] = [
-  { value: "resolved", label: "Resolved: it is mended" },
-  { value: "unresolved", label: "Unresolved: it goes on" },
-  { value: "escalated", label: "Escalated: somebody else goes on" },
+  { value: "resolved", label: say.resolvedItIsMended },
+  { value: "unresolved", label: say.unresolvedItGoesOn },
+  { value: "escalated", label: say.escalatedSomebodyElseGoesOn },
 ];
 
 /** Says how a run came out; what works is known from that. */
@@ -24,20 +27,20 @@ export function EndRun({ run, onClose }: { run: RunbookRunDetail; onClose: () =>
         blanks: { runbook_run_id: run.id },
         body: { outcome: outcome || "unresolved", note },
       }),
-    (made) => `The run is ${made.state}.`,
+    (made) => say.theRunIs(made.state),
   );
   return (
     <FormModal
-      title="End the run"
+      title={say.endTheRun}
       opened
       onClose={onClose}
-      submit="End it"
+      submit={say.endIt}
       ready={outcome !== ""}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <Radio.Group label="How did it come out?" value={outcome} onChange={(value) => setOutcome(value as Ended)}>
+      <Radio.Group label={say.howDidItComeOut} value={outcome} onChange={(value) => setOutcome(value as Ended)}>
         <Stack gap={8} mt={6}>
           {OUTCOMES.map((row) => (
             <Radio key={row.value} value={row.value} label={row.label} />
@@ -45,8 +48,8 @@ export function EndRun({ run, onClose }: { run: RunbookRunDetail; onClose: () =>
         </Stack>
       </Radio.Group>
       <Textarea
-        label="Note"
-        description="Optional: what it was, and what helped."
+        label={say.note}
+        description={say.optionalWhatItWasAnd}
         autosize
         minRows={2}
         maxLength={2000}

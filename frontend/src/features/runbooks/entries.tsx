@@ -3,7 +3,10 @@ import { Card } from "@/components/card";
 import { Empty } from "@/components/empty";
 import { RelTime } from "@/components/rel-time";
 import type { Runbook, RunbookEntry, RunbookRunDetail } from "@/lib/types";
+import { words } from "@/words/runbooks";
 import { Outcome } from "./outcome";
+
+const say = words.entries;
 
 /** What was looked at and planned in a run, in its order. */
 export function Entries({ run, runbook }: { run: RunbookRunDetail; runbook: Runbook }) {
@@ -11,22 +14,22 @@ export function Entries({ run, runbook }: { run: RunbookRunDetail; runbook: Runb
   const titleOf = (entry: RunbookEntry) =>
     parts.find((part) => part.type === entry.type && part.number === entry.number)?.text ?? entry.name;
   return (
-    <Card title="Recorded in this run">
+    <Card title={say.recordedInThisRun}>
       {run.entries.length === 0 ? (
-        <Empty title="Nothing yet">Each check that is run and each plan that is made is recorded here.</Empty>
+        <Empty title={say.nothingYet}>{say.eachCheckThatIsRun}</Empty>
       ) : (
         <div className="ps-table-wrap">
-          <table className="ps-table" aria-label="Recorded">
+          <table className="ps-table" aria-label={say.recorded}>
             <thead>
               <tr>
-                <th scope="col">When</th>
-                <th scope="col">What</th>
-                <th scope="col">Came out</th>
+                <th scope="col">{say.when}</th>
+                <th scope="col">{say.what}</th>
+                <th scope="col">{say.cameOut}</th>
                 <th scope="col" className="ps-hide-sm">
-                  In words
+                  {say.inWords}
                 </th>
                 <th scope="col" className="ps-hide-sm">
-                  By
+                  {say.by}
                 </th>
               </tr>
             </thead>
@@ -44,7 +47,7 @@ export function Entries({ run, runbook }: { run: RunbookRunDetail; runbook: Runb
                         params={{ operationId: entry.operation_id }}
                         className="ps-link"
                       >
-                        Confirmed
+                        {say.confirmed}
                       </Link>
                     ) : (
                       <Outcome outcome={entry.outcome} />

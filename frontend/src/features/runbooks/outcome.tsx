@@ -1,11 +1,14 @@
 import { Status, type Tone } from "@/components/status";
 import type { RunbookEntry, RunbookRun } from "@/lib/types";
+import { words } from "@/words/runbooks";
+
+const say = words.outcome;
 
 const OUTCOMES: Record<RunbookEntry["outcome"], [tone: Tone, label: string]> = {
-  ok: ["ok", "OK"],
-  bad: ["bad", "Bad"],
-  unknown: ["muted", "Not known"],
-  planned: ["run", "Planned"],
+  ok: ["ok", say.ok],
+  bad: ["bad", say.bad],
+  unknown: ["muted", say.notKnown],
+  planned: ["run", say.planned],
 };
 
 export function Outcome({ outcome }: { outcome: RunbookEntry["outcome"] }) {
@@ -14,11 +17,11 @@ export function Outcome({ outcome }: { outcome: RunbookEntry["outcome"] }) {
 }
 
 const RUNS: Record<RunbookRun["state"], [tone: Tone, label: string]> = {
-  open: ["run", "Open"],
-  resolved: ["ok", "Resolved"],
-  unresolved: ["bad", "Unresolved"],
-  escalated: ["warn", "Escalated"],
-  abandoned: ["muted", "Abandoned"],
+  open: ["run", say.open],
+  resolved: ["ok", say.resolved],
+  unresolved: ["bad", say.unresolved],
+  escalated: ["warn", say.escalated],
+  abandoned: ["muted", say.abandoned],
 };
 
 export function RunState({ state }: { state: RunbookRun["state"] }) {

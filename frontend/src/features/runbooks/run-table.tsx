@@ -2,10 +2,14 @@ import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { actorName } from "@/components/operation-list";
 import { RelTime } from "@/components/rel-time";
 import type { RunbookRun } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/runbooks";
 import { RunState } from "./outcome";
+
+const say = words.runTable;
 
 const column = createColumnHelper<RunbookRun>();
 
@@ -15,7 +19,7 @@ export function aboutText(run: Pick<RunbookRun, "cluster_id" | "context">, clust
   const named = Object.entries(run.context)
     .filter(([name]) => name !== "alert")
     .map(([name, value]) => `${name} ${String(value)}`);
-  return [...of, ...named].join(", ") || "the tenant";
+  return [...of, ...named].join(", ") || say.theTenant;
 }
 
 export function useClusterNames(): Map<string, string> {
@@ -28,7 +32,7 @@ export function RunTable({ runs, ofRunbook = false }: { runs: RunbookRun[]; ofRu
   const clusters = useClusterNames();
   const columns = [
     column.accessor("created_at", {
-      header: "Begun",
+      header: say.begun,
       cell: ({ row: { original: run } }) => (
         <Link
           to="/runbooks/$runbookId"
@@ -40,25 +44,25 @@ export function RunTable({ runs, ofRunbook = false }: { runs: RunbookRun[]; ofRu
         </Link>
       ),
     }),
-    ...(ofRunbook ? [] : [column.accessor("runbook", { header: "Runbook" })]),
-    column.accessor((run) => aboutText(run, clusters), { id: "about", header: "About", meta: { hideBelow: "sm" } }),
-    column.accessor("state", { header: "State", cell: ({ getValue }) => <RunState state={getValue()} /> }),
+    ...(ofRunbook ? [] : [column.accessor("runbook", { header: say.runbook })]),
+    column.accessor((run) => aboutText(run, clusters), { id: "about", header: say.about, meta: { hideBelow: "sm" } }),
+    column.accessor("state", { header: say.state, cell: ({ getValue }) => <RunState state={getValue()} /> }),
     column.accessor("created_by", {
-      header: "By",
+      header: say.by,
       meta: { hideBelow: "sm" },
-      cell: ({ getValue }) => <span className="ps-mono">{getValue()}</span>,
+      cell: ({ getValue }) => actorName(getValue()),
     }),
-    column.accessor("note", { header: "Note", meta: { hideBelow: "md" } }),
+    column.accessor("note", { header: say.note, meta: { hideBelow: "md" } }),
   ];
   return (
     <DataTable
       rows={runs}
       columns={columns}
       rowId={(run) => run.id}
-      label="Runs"
+      label={say.runs}
       defaultSort="-created_at"
       pageSize={10}
-      empty={<Empty title="Nobody has followed it yet">A run records each check, each plan and how it came out.</Empty>}
+      empty={<Empty title={say.nobodyHasFollowedItYet}>{say.aRunRecordsEachCheck}</Empty>}
     />
   );
 }

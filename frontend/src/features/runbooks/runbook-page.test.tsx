@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { fill, heading, openPage, press, rowsOf } from "@/testing/app";
+import { fill, heading, openPage, press, rowsOf, whole } from "@/testing/app";
 import { describeListStates } from "@/testing/list-states";
 import { listed, operation, plan, session } from "@/testing/samples";
 import { alertDetail } from "@/testing/samples-alerts";
@@ -142,7 +142,7 @@ describe("a run", () => {
       "GET /api/v1/plans/pl_1": plan(),
     });
     const form = within(await screen.findByRole("form", { name: "Keep the topic's records longer" }));
-    expect(form.getByText("= 14d")).toBeTruthy();
+    expect(form.getByText(whole("= 14d"))).toBeTruthy();
     const show = form.getByRole("button", { name: "Show the plan" });
     expect(show.hasAttribute("disabled")).toBe(true);
     fireEvent.change(form.getByRole("textbox", { name: /^for/ }), { target: { value: "3600" } });

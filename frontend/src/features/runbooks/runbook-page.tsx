@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Card, Lines } from "@/components/card";
 import { ListView } from "@/components/list-view";
 import { Notice } from "@/components/notice";
+import { actorName } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
@@ -14,6 +15,7 @@ import { isRefusal } from "@/lib/problem";
 import { useRun, useRunbook, useRuns } from "@/lib/runbooks";
 import { useSession } from "@/lib/session";
 import type { Runbook, RunbookRunDetail } from "@/lib/types";
+import { words } from "@/words/runbooks";
 import { Document } from "./document";
 import { EndRun } from "./end-run";
 import { RunState } from "./outcome";
@@ -22,12 +24,14 @@ import { aboutText, RunTable, useClusterNames } from "./run-table";
 import { StartRun } from "./start-run";
 import { Verified } from "./verified";
 
+const say = words.runbookPage;
+
 const route = getRouteApi("/app/runbooks/$runbookId");
 
 const SEVERITIES: Record<Runbook["severity"], ["bad" | "warn" | "muted", string]> = {
-  page: ["bad", "Page somebody"],
-  ticket: ["warn", "Make a ticket"],
-  none: ["muted", "For planned work"],
+  page: ["bad", say.pageSomebody],
+  ticket: ["warn", say.makeATicket],
+  none: ["muted", say.forPlannedWork],
 };
 
 export function RunbookPage() {
@@ -71,7 +75,7 @@ export function RunbookPage() {
 function Facts({ runbook }: { runbook: Runbook }) {
   return (
     <>
-      about {runbook.est_minutes} min · owner {runbook.owner} · verified <Verified runbook={runbook} />
+      {say.aboutMinOwnerVerified(runbook.est_minutes, runbook.owner, <Verified runbook={runbook} />)}
       {runbook.alerts.length > 0 && (
         <>
           {" · "}
@@ -86,10 +90,7 @@ function Begin({ runbook }: { runbook: Runbook }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: session } = useSession();
-  if (session?.can_write !== true)
-    return (
-      <Notice tone="info">Following a runbook needs a role that changes things; its text is for everybody.</Notice>
-    );
+  if (session?.can_write !== true) return <Notice tone="info">{say.followingARunbookNeedsA}</Notice>;
   return (
     <StartRun
       runbook={runbook}
@@ -116,45 +117,39 @@ function RunHead({ id, query, followed }: RunHeadProps) {
     return query.isError ? (
       <ProblemPanel error={query.error} onRetry={isRefusal(query) ? undefined : () => void query.refetch()} />
     ) : (
-      <Notice tone="warn">The run {id} follows another runbook.</Notice>
+      <Notice tone="warn">{say.theRunFollowsAnotherRunbook(id)}</Notice>
     );
   const alertId = followed.context.alert;
   return (
     <Card
       title={
         <>
-          Run about {aboutText(followed, clusters)} <RunState state={followed.state} />
+          <span style={{ marginRight: 10 }}>{say.runAbout(aboutText(followed, clusters))}</span>
+          <RunState state={followed.state} />
         </>
       }
       aside={
         followed.state === "open" &&
         session?.can_write && (
           <Button leftSection={<IconFlagCheck size={15} />} onClick={() => setEnding(true)}>
-            End the run
+            {say.endTheRun}
           </Button>
         )
       }
       padded
     >
-      {query.isError && <Notice tone="warn">Shown as it was: it could not be read again.</Notice>}
+      {query.isError && <Notice tone="warn">{say.shownAsItWasIt}</Notice>}
       <Group gap="md" style={{ fontSize: "0.8125rem" }}>
-        <span>
-          begun <RelTime at={followed.created_at} /> by <span className="ps-mono">{followed.created_by}</span>
-        </span>
+        <span>{say.begunBy(<RelTime at={followed.created_at} />, actorName(followed.created_by))}</span>
         {typeof alertId === "string" && (
           <Link to="/alerts/$alertId" params={{ alertId }} className="ps-link">
-            The alert: acknowledge or silence it
+            {say.theAlertAcknowledgeOrSilence}
           </Link>
         )}
         {followed.ended_at && (
           <span>
-            ended <RelTime at={followed.ended_at} />
-            {followed.ended_by && (
-              <>
-                {" "}
-                by <span className="ps-mono">{followed.ended_by}</span>
-              </>
-            )}
+            {say.ended(<RelTime at={followed.ended_at} />)}
+            {followed.ended_by && <> {say.by(actorName(followed.ended_by))}</>}
           </span>
         )}
         {followed.note && <span>“{followed.note}”</span>}
@@ -167,7 +162,7 @@ function RunHead({ id, query, followed }: RunHeadProps) {
 function Before({ runbookId }: { runbookId: string }) {
   const runs = useRuns({ runbook: runbookId });
   return (
-    <Card title="Runs of this runbook">
+    <Card title={say.runsOfThisRunbook}>
       <ListView query={runs}>{(rows) => <RunTable runs={rows} ofRunbook />}</ListView>
     </Card>
   );

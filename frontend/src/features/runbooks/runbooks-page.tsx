@@ -9,17 +9,20 @@ import { PageHeader } from "@/components/page-header";
 import { SearchBox } from "@/components/search-box";
 import { useRunbooks, useRuns } from "@/lib/runbooks";
 import type { RunbookRow } from "@/lib/types";
+import { words } from "@/words/runbooks";
 import { RunTable } from "./run-table";
 import { Verified } from "./verified";
+
+const say = words.runbooksPage;
 
 const route = getRouteApi("/app/runbooks");
 const column = createColumnHelper<RunbookRow>();
 
-const HELP = ["text only", "checks that run", "checks that run, acts that are plans", "runs by itself"];
+const HELP = [say.textOnly, say.checksThatRun, say.checksThatRunActsThat, say.runsByItself];
 
 const columns = [
   column.accessor("title", {
-    header: "Runbook",
+    header: say.runbook,
     cell: ({ row: { original: row } }) => (
       <div className="ps-wide-cell" style={{ padding: "3px 0" }}>
         <Link to="/runbooks/$runbookId" params={{ runbookId: row.id }} className="ps-link">
@@ -33,20 +36,20 @@ const columns = [
   }),
   column.accessor((row) => row.alerts.join(", "), {
     id: "alerts",
-    header: "Alerts that lead here",
+    header: say.alertsThatLeadHere,
     enableSorting: false,
     meta: { hideBelow: "sm" },
     cell: ({ getValue }) => <span className="ps-mono ps-muted">{getValue() || "–"}</span>,
   }),
   column.accessor("est_minutes", {
-    header: "Takes about",
+    header: say.takesAbout,
     meta: { align: "right" },
-    cell: ({ getValue }) => `${getValue()} min`,
+    cell: ({ getValue }) => say.min(getValue()),
   }),
-  column.accessor("owner", { header: "Owner", meta: { hideBelow: "md" } }),
+  column.accessor("owner", { header: say.owner, meta: { hideBelow: "md" } }),
   column.accessor((row) => row.last_verified ?? "", {
     id: "verified",
-    header: "Verified",
+    header: say.verified,
     meta: { hideBelow: "sm" },
     cell: ({ row }) => <Verified runbook={row.original} />,
   }),
@@ -64,16 +67,13 @@ export function RunbooksPage() {
   const needle = search.q?.toLowerCase() ?? "";
   return (
     <>
-      <PageHeader
-        title="Runbooks"
-        sub="What to do when: checks that only read, what follows from them, and acts that are plans to confirm."
-      />
+      <PageHeader title={say.runbooks} sub={say.whatToDoWhenChecks} />
       <div className="ps-stack">
         <Card>
           <div className="ps-toolbar">
             <SearchBox
               value={search.q ?? ""}
-              label="Search runbooks"
+              label={say.searchRunbooks}
               onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true })}
             />
           </div>
@@ -83,20 +83,20 @@ export function RunbooksPage() {
                 rows={rows.filter((row) => matches(row, needle))}
                 columns={columns}
                 rowId={(row) => row.id}
-                label="Runbooks"
+                label={say.runbooks}
                 defaultSort="title"
                 view={search}
                 onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
                 empty={
-                  <Empty icon={<IconBook2 size={20} />} title="No runbook matches">
-                    Change the search above.
+                  <Empty icon={<IconBook2 size={20} />} title={say.noRunbookMatches}>
+                    {say.changeTheSearchAbove}
                   </Empty>
                 }
               />
             )}
           </ListView>
         </Card>
-        <Card title="Latest runs">
+        <Card title={say.latestRuns}>
           <ListView query={runs}>{(rows) => <RunTable runs={rows} />}</ListView>
         </Card>
       </div>

@@ -10,6 +10,9 @@ import { api } from "@/lib/api-client";
 import { startOf, type Subject, type Subjects, subjectsOf, wantedBy } from "@/lib/runbooks";
 import type { Alert, Runbook, RunbookRun } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/runbooks";
+
+const say = words.startRun;
 
 interface StartRunProps {
   runbook: Runbook;
@@ -29,8 +32,8 @@ function OfAlert(props: StartRunProps & { alertId: string }) {
   if (!query.data)
     return (
       <>
-        <Notice tone="warn" title="The alert that led here cannot be read">
-          What the run is about has to be said by hand.
+        <Notice tone="warn" title={say.theAlertThatLedHere}>
+          {say.whatTheRunIsAbout}
         </Notice>
         <StartForm {...props} alertId={undefined} />
       </>
@@ -39,12 +42,12 @@ function OfAlert(props: StartRunProps & { alertId: string }) {
 }
 
 const LABELS: Record<Subject, string> = {
-  cluster: "Cluster",
-  group: "Group",
-  topic: "Topic",
-  broker: "Broker id",
-  operation: "Operation id",
-  user: "User",
+  cluster: say.cluster,
+  group: say.group,
+  topic: say.topic,
+  broker: say.brokerId,
+  operation: say.operationId,
+  user: say.user,
 };
 
 function StartForm({ runbook, alertId, alert, given, onStarted }: StartRunProps & { alert?: Alert }) {
@@ -63,7 +66,7 @@ function StartForm({ runbook, alertId, alert, given, onStarted }: StartRunProps 
   const set = (name: Subject, value: string) => setAbout((old) => ({ ...old, [name]: value }));
   const isBroken = about.broker !== undefined && about.broker !== "" && !/^\d+$/.test(about.broker);
   return (
-    <Card title="Follow it" padded>
+    <Card title={say.followIt} padded>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -76,7 +79,7 @@ function StartForm({ runbook, alertId, alert, given, onStarted }: StartRunProps 
               <Select
                 key={name}
                 label={LABELS.cluster}
-                placeholder="Choose one"
+                placeholder={say.chooseOne}
                 allowDeselect={false}
                 data={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
                 value={about.cluster || null}
@@ -87,7 +90,7 @@ function StartForm({ runbook, alertId, alert, given, onStarted }: StartRunProps 
                 key={name}
                 label={LABELS[name]}
                 autoComplete="off"
-                error={name === "broker" && isBroken ? "A number" : undefined}
+                error={name === "broker" && isBroken ? say.aNumber : undefined}
                 value={about[name] ?? ""}
                 onChange={(event) => set(name, event.currentTarget.value)}
               />
@@ -100,12 +103,11 @@ function StartForm({ runbook, alertId, alert, given, onStarted }: StartRunProps 
             loading={send.isPending}
             disabled={isBroken}
           >
-            Begin a run
+            {say.beginARun}
           </Button>
         </div>
         <p className="ps-muted" style={{ margin: "8px 0 0", fontSize: "0.75rem" }}>
-          {alert ? `Filled in from the alert: ${alert.summary} ` : ""}A run records each check with what it said, each
-          plan, and how it came out. Checks only read.
+          {say.aRunRecordsEachCheck(alert ? say.filledInFromTheAlert(alert.summary) : "")}
         </p>
         {send.isError && <ProblemPanel error={send.error} />}
       </form>

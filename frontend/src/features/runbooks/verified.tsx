@@ -1,21 +1,20 @@
 import { Tooltip } from "@mantine/core";
 import type { RunbookRow } from "@/lib/types";
+import { words } from "@/words/runbooks";
+
+const say = words.verified;
 
 /** When somebody last followed a runbook on running processes; what is old or never is said. */
 export function Verified({ runbook }: { runbook: Pick<RunbookRow, "last_verified" | "is_stale"> }) {
   const { last_verified: day, is_stale: stale } = runbook;
   if (day === null)
     return (
-      <Tooltip label="Nobody has followed it on running processes yet.">
-        <span className="ps-warn">never</span>
+      <Tooltip label={say.nobodyHasFollowedItOn}>
+        <span className="ps-warn">{say.never}</span>
       </Tooltip>
     );
   return (
-    <Tooltip
-      label={
-        stale ? "Longer than 90 days ago: it may be out of date." : "When it was last followed on running processes."
-      }
-    >
+    <Tooltip label={stale ? say.longerThan90DaysAgo : say.whenItWasLastFollowed}>
       <time dateTime={day} className={stale ? "ps-warn ps-tnum" : "ps-tnum"} style={{ whiteSpace: "nowrap" }}>
         {day}
       </time>

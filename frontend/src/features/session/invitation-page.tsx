@@ -9,10 +9,13 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { api } from "@/lib/api-client";
 import { useAcceptInvitation, useSession } from "@/lib/session";
 import type { OpenInvitation } from "@/lib/types";
+import { words } from "@/words/session";
+
+const say = words.invitationPage;
 
 /** A one-time link. Its text stands behind the `#`: no server has seen it before this page asks. */
 export function InvitationPage() {
-  useDocumentTitle("Invitation · Penstock");
+  useDocumentTitle(say.invitationPenstock);
   const token = useLocation().hash;
   const session = useSession();
   const found = useQuery({
@@ -25,8 +28,8 @@ export function InvitationPage() {
   let body;
   if (token === "") {
     body = (
-      <Notice tone="warn" title="The link is not whole">
-        Copy all of it, with what follows the #.
+      <Notice tone="warn" title={say.theLinkIsNotWhole}>
+        {say.copyAllOfItWith}
       </Notice>
     );
   } else if (session.isError) {
@@ -34,7 +37,7 @@ export function InvitationPage() {
   } else if (found.isError) body = <ProblemPanel error={found.error} />;
   else if (!found.data) {
     body = (
-      <Stack gap={10} aria-busy="true" aria-label="Loading">
+      <Stack gap={10} aria-busy="true" aria-label={say.loading}>
         <Skeleton height={14} />
         <Skeleton height={14} width="70%" />
       </Stack>
@@ -56,8 +59,8 @@ export function InvitationPage() {
 }
 
 function titleOf(invitation: OpenInvitation | undefined): string {
-  if (!invitation) return "Invitation";
-  return invitation.leads_to === "tenant" ? `Join ${invitation.tenant ?? ""}` : "Choose a password";
+  if (!invitation) return say.invitation;
+  return invitation.leads_to === "tenant" ? say.join(invitation.tenant ?? "") : say.chooseAPassword;
 }
 
 interface AcceptanceProps {
@@ -82,17 +85,17 @@ function Acceptance({ token, invitation, signedIn }: AcceptanceProps) {
       <Stack gap="sm">
         <Text size="sm">
           {joins
-            ? `You will be ${invitation.role ?? "a member"} of ${invitation.tenant ?? "the tenant"}.`
-            : `For the login ${invitation.username ?? ""}. Sessions of an earlier password end.`}
+            ? say.youWillBeOf(invitation.role ?? say.aMember, invitation.tenant ?? say.theTenant)
+            : say.forTheLoginSessionsOf(invitation.username ?? "")}
         </Text>
-        {asPresent && <Text size="sm">You join as {signedIn}, who is signed in here.</Text>}
+        {asPresent && <Text size="sm">{say.youJoinAsWhoIs(signedIn)}</Text>}
         {joins && !asPresent && (
           <>
             <Text size="sm" c="dimmed">
-              You have a login already? Sign in first, then open the link again.
+              {say.youHaveALoginAlready}
             </Text>
             <TextInput
-              label="User name"
+              label={say.userName}
               autoComplete="username"
               required
               withAsterisk={false}
@@ -104,11 +107,11 @@ function Acceptance({ token, invitation, signedIn }: AcceptanceProps) {
         )}
         {!asPresent && (
           <PasswordInput
-            label="Password"
-            description="At least 10 characters, none of the common ones."
+            label={say.password}
+            description={say.atLeast10CharactersNone}
             autoComplete="new-password"
             visibilityToggleFocusable
-            visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
+            visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
             required
             withAsterisk={false}
             size="sm"
@@ -118,7 +121,7 @@ function Acceptance({ token, invitation, signedIn }: AcceptanceProps) {
         )}
         {accept.isError && <ProblemPanel error={accept.error} />}
         <Button type="submit" size="sm" fullWidth mt={4} loading={accept.isPending}>
-          {joins ? "Join" : "Set the password"}
+          {joins ? say.join2 : say.setThePassword}
         </Button>
       </Stack>
     </form>

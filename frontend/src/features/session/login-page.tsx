@@ -7,17 +7,20 @@ import { ProblemPanel } from "@/components/problem-panel";
 import type { SIGN_IN_FAILURES } from "@/lib/search";
 import { useLogin, useSession } from "@/lib/session";
 import { Mark } from "@/components/mark";
+import { words } from "@/words/session";
+
+const say = words.loginPage;
 
 const route = getRouteApi("/login");
 
 const FAILED: Record<(typeof SIGN_IN_FAILURES)[number], [title: string, detail: string]> = {
-  away: ["The provider cannot be reached", "Try again in a moment, or sign in another way."],
-  "not-valid": ["The sign-in could not be checked", "It took too long or was begun in another window: try again."],
-  "not-allowed": ["You have no access here", "You are signed in there, but nothing here is granted to you."],
+  away: [say.theProviderCannotBeReached, say.tryAgainInAMoment],
+  "not-valid": [say.theSignInCouldNot, say.itTookTooLongOr],
+  "not-allowed": [say.youHaveNoAccessHere, say.youAreSignedInThere],
 };
 
 export function LoginPage() {
-  useDocumentTitle("Sign in · Penstock");
+  useDocumentTitle(say.signInPenstock);
   const { next, failed } = route.useSearch();
   const router = useRouter();
   const login = useLogin();
@@ -35,9 +38,9 @@ export function LoginPage() {
       <main style={{ width: 340, maxWidth: "100%", paddingBottom: "8vh" }}>
         <Stack gap={2} align="center" mb="lg">
           <Mark size={44} />
-          <h1 style={{ margin: "10px 0 0", fontSize: "1.25rem" }}>Sign in to Penstock</h1>
+          <h1 style={{ margin: "10px 0 0", fontSize: "1.25rem" }}>{say.signInToPenstock}</h1>
           <Text size="sm" c="dimmed" ta="center">
-            Kafka-compatible clusters as a product
+            {say.kafkaCompatibleClustersAsA}
           </Text>
         </Stack>
         <form onSubmit={submit} className="ps-card" style={{ padding: 20 }}>
@@ -55,14 +58,14 @@ export function LoginPage() {
                 size="sm"
                 fullWidth
               >
-                Sign in with {provider}
+                {say.signInWith(provider)}
               </Button>
             )}
-            {provider !== null && passwords && <Divider label="or" />}
+            {provider !== null && passwords && <Divider label={say.or} />}
             {passwords && (
               <>
                 <TextInput
-                  label="User name"
+                  label={say.userName}
                   name="username"
                   autoComplete="username"
                   autoFocus
@@ -73,11 +76,11 @@ export function LoginPage() {
                   onChange={(event) => setUsername(event.currentTarget.value)}
                 />
                 <PasswordInput
-                  label="Password"
+                  label={say.password}
                   name="password"
                   autoComplete="current-password"
                   visibilityToggleFocusable
-                  visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
+                  visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
                   required
                   withAsterisk={false}
                   size="sm"
@@ -90,7 +93,7 @@ export function LoginPage() {
             {session.isError && <ProblemPanel error={session.error} onRetry={() => void session.refetch()} />}
             {passwords && (
               <Button type="submit" size="sm" fullWidth mt={4} loading={login.isPending} disabled={session.isPending}>
-                Sign in
+                {say.signIn}
               </Button>
             )}
           </Stack>

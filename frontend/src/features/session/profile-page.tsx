@@ -6,8 +6,11 @@ import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { useChangePassword, useSession } from "@/lib/session";
+import { words } from "@/words/session";
 
-const SHOW = { "aria-label": "Show what is typed" } as const;
+const say = words.profilePage;
+
+const SHOW = { "aria-label": say.showWhatIsTyped } as const;
 
 export function ProfilePage() {
   const { data: session } = useSession();
@@ -27,30 +30,30 @@ export function ProfilePage() {
           setOldPassword("");
           setNewPassword("");
           setAgain("");
-          notifications.show({ message: "The password was changed. Your other sessions have ended." });
+          notifications.show({ message: say.thePasswordWasChangedYour });
         },
       },
     );
   };
   return (
     <>
-      <PageHeader title="Profile" sub={`Signed in as ${session?.user?.username ?? "nobody"}.`} />
+      <PageHeader title={say.profile} sub={say.signedInAs(session?.user?.username ?? say.nobody)} />
       <Stack gap="md" maw={520}>
-        <Card title="Tenants" padded>
-          <ul style={{ margin: 0, paddingLeft: 18 }} aria-label="Tenants">
+        <Card title={say.tenants} padded>
+          <ul style={{ margin: 0, paddingLeft: 18 }} aria-label={say.tenants}>
             {session?.tenants.map((tenant) => (
               <li key={tenant.id}>
-                {tenant.name} <span className="ps-muted">as {tenant.role}</span>
+                {tenant.name} <span className="ps-muted">{say.as(tenant.role)}</span>
               </li>
             ))}
           </ul>
-          {session?.tenants.length === 0 && <Notice tone="info">You belong to no tenant yet.</Notice>}
+          {session?.tenants.length === 0 && <Notice tone="info">{say.youBelongToNoTenant}</Notice>}
         </Card>
-        <Card title="Password" padded>
+        <Card title={say.password} padded>
           <form onSubmit={submit}>
             <Stack gap="sm">
               <PasswordInput
-                label="Present password"
+                label={say.presentPassword}
                 autoComplete="current-password"
                 visibilityToggleFocusable
                 visibilityToggleButtonProps={SHOW}
@@ -58,8 +61,8 @@ export function ProfilePage() {
                 onChange={(event) => setOldPassword(event.currentTarget.value)}
               />
               <PasswordInput
-                label="New password"
-                description="At least 10 characters, none of the common ones."
+                label={say.newPassword}
+                description={say.atLeast10CharactersNone}
                 autoComplete="new-password"
                 visibilityToggleFocusable
                 visibilityToggleButtonProps={SHOW}
@@ -67,17 +70,17 @@ export function ProfilePage() {
                 onChange={(event) => setNewPassword(event.currentTarget.value)}
               />
               <PasswordInput
-                label="New password again"
+                label={say.newPasswordAgain}
                 autoComplete="new-password"
                 visibilityToggleFocusable
                 visibilityToggleButtonProps={SHOW}
-                error={differs ? "It differs from the one above." : undefined}
+                error={differs ? say.itDiffersFromTheOne : undefined}
                 value={again}
                 onChange={(event) => setAgain(event.currentTarget.value)}
               />
               {change.isError && <ProblemPanel error={change.error} />}
               <Button type="submit" disabled={!ready} loading={change.isPending} style={{ alignSelf: "flex-start" }}>
-                Change password
+                {say.changePassword}
               </Button>
             </Stack>
           </form>

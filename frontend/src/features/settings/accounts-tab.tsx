@@ -16,6 +16,9 @@ import { Rights } from "@/features/settings/rights";
 import { useApiKeys, useChange, useServiceAccounts } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { ApiKey, ServiceAccount } from "@/lib/types";
+import { words } from "@/words/settings";
+
+const say = words.accountsTab;
 
 type Form =
   | { kind: "account" }
@@ -30,8 +33,8 @@ const key = createColumnHelper<ApiKey>();
 const isOver = (row: ApiKey): boolean => row.expires_at !== null && new Date(row.expires_at).getTime() <= Date.now();
 
 function KeyState({ row }: { row: ApiKey }) {
-  if (row.revoked_at) return <Status tone="muted" label="revoked" />;
-  return isOver(row) ? <Status tone="muted" label="ended" /> : <Status tone="ok" label="live" />;
+  if (row.revoked_at) return <Status tone="muted" label={say.revoked} />;
+  return isOver(row) ? <Status tone="muted" label={say.ended} /> : <Status tone="ok" label={say.live} />;
 }
 
 export function AccountsTab({ isOwner }: { isOwner: boolean }) {
@@ -42,33 +45,33 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
   const close = () => setForm(null);
   const show = (text: string, hint: string) => {
     setForm(null);
-    setOnce({ title: "API key", label: "Key", text, hint });
+    setOnce({ title: say.apiKey, label: say.key, text, hint });
   };
   const accountColumns = [
     account.accessor("name", {
-      header: "Service account",
+      header: say.serviceAccount,
       cell: ({ row, getValue }) => (
         <>
           <span className="ps-mono">{getValue()}</span>
           {row.original.disabled && (
             <span className="ps-tag" data-tone="muted">
-              disabled
+              {say.disabled}
             </span>
           )}
         </>
       ),
     }),
-    account.accessor("description", { header: "What it is", meta: { hideBelow: "sm" } }),
-    account.accessor("live_keys", { header: "Live keys", meta: { align: "right" } }),
+    account.accessor("description", { header: say.whatItIs, meta: { hideBelow: "sm" } }),
+    account.accessor("live_keys", { header: say.liveKeys, meta: { align: "right" } }),
     account.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row }) =>
         isOwner && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon size="sm" aria-label={`Actions for account ${row.original.name}`}>
+              <ActionIcon size="sm" aria-label={say.actionsForAccount(row.original.name)}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>
@@ -78,13 +81,13 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
                 disabled={row.original.disabled}
                 onClick={() => setForm({ kind: "key", account: row.original })}
               >
-                New key
+                {say.newKey}
               </Menu.Item>
               <Menu.Item
                 leftSection={<IconRobot size={15} />}
                 onClick={() => setForm({ kind: "change", account: row.original })}
               >
-                Change
+                {say.change}
               </Menu.Item>
             </Menu.Dropdown>
           </Menu>
@@ -93,7 +96,7 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
   ];
   const keyColumns = [
     key.accessor("name", {
-      header: "Key",
+      header: say.key,
       cell: ({ row, getValue }) => (
         <>
           <span className="ps-mono">{getValue()}</span>{" "}
@@ -101,25 +104,25 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
         </>
       ),
     }),
-    key.accessor((row) => row.service_account.name, { id: "account", header: "Of", meta: { hideBelow: "sm" } }),
+    key.accessor((row) => row.service_account.name, { id: "account", header: say.ofWord, meta: { hideBelow: "sm" } }),
     key.accessor("scope", {
-      header: "May",
+      header: say.may,
       cell: ({ row }) => <Rights role={row.original.scope} grants={row.original.grants} />,
     }),
-    key.display({ id: "state", header: "State", cell: ({ row }) => <KeyState row={row.original} /> }),
+    key.display({ id: "state", header: say.state, cell: ({ row }) => <KeyState row={row.original} /> }),
     key.accessor("last_used_at", {
-      header: "Last use",
+      header: say.lastUse,
       meta: { hideBelow: "sm" },
-      cell: ({ getValue }) => <RelTime at={getValue()} fallback="never" />,
+      cell: ({ getValue }) => <RelTime at={getValue()} fallback={say.never} />,
     }),
     key.accessor("expires_at", {
-      header: "Ends",
+      header: say.ends,
       meta: { hideBelow: "md" },
-      cell: ({ getValue }) => <RelTime at={getValue()} fallback="never" />,
+      cell: ({ getValue }) => <RelTime at={getValue()} fallback={say.never} />,
     }),
     key.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row }) =>
         isOwner &&
@@ -127,7 +130,7 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
         !isOver(row.original) && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon size="sm" aria-label={`Actions for key ${row.original.name} ${row.original.prefix}`}>
+              <ActionIcon size="sm" aria-label={say.actionsForKey(row.original.name, row.original.prefix)}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>
@@ -136,9 +139,9 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
                 leftSection={<IconRefresh size={15} />}
                 onClick={() => setForm({ kind: "rotate", key: row.original })}
               >
-                Rotate
+                {say.rotate}
               </Menu.Item>
-              <DeleteItem onClick={() => setForm({ kind: "revoke", key: row.original })}>Revoke</DeleteItem>
+              <DeleteItem onClick={() => setForm({ kind: "revoke", key: row.original })}>{say.revoke}</DeleteItem>
             </Menu.Dropdown>
           </Menu>
         ),
@@ -147,11 +150,11 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
   return (
     <Stack gap="md">
       <Card
-        title="Service accounts"
+        title={say.serviceAccounts}
         aside={
           isOwner && (
             <Button leftSection={<IconPlus size={15} />} onClick={() => setForm({ kind: "account" })}>
-              New service account
+              {say.newServiceAccount}
             </Button>
           )
         }
@@ -162,28 +165,28 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
               rows={rows}
               columns={accountColumns}
               rowId={(row) => row.id}
-              label="Service accounts"
+              label={say.serviceAccounts}
               defaultSort="name"
               empty={
-                <Empty icon={<IconRobot size={20} />} title="No service accounts yet">
-                  Make one for each program that calls the REST API: it owns its keys, whoever made them.
+                <Empty icon={<IconRobot size={20} />} title={say.noServiceAccountsYet}>
+                  {say.makeOneForEachProgram}
                 </Empty>
               }
             />
           )}
         </ListView>
       </Card>
-      <Card title="API keys">
+      <Card title={say.apiKeys}>
         <ListView query={keys}>
           {(rows) => (
             <DataTable
               rows={rows}
               columns={keyColumns}
               rowId={(row) => row.id}
-              label="API keys"
+              label={say.apiKeys}
               empty={
-                <Empty icon={<IconKey size={20} />} title="No API keys yet">
-                  A key belongs to a service account and is shown once.
+                <Empty icon={<IconKey size={20} />} title={say.noApiKeysYet}>
+                  {say.aKeyBelongsToA}
                 </Empty>
               }
             />
@@ -205,22 +208,22 @@ function NewAccountForm({ onClose }: { onClose: () => void }) {
   const [description, setDescription] = useState("");
   const send = useChange(
     () => api.post("/api/v1/service-accounts", { body: { name, description } }),
-    (made) => `The service account ${made.name} was made.`,
+    (made) => say.theServiceAccountWasMade(made.name),
   );
   return (
     <FormModal
-      title="New service account"
+      title={say.newServiceAccount}
       opened
       onClose={onClose}
-      submit="Make it"
+      submit={say.makeIt}
       ready={name !== ""}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <TextInput
-        label="Name"
-        placeholder="orders-pipeline"
+        label={say.name}
+        placeholder={say.ordersPipeline}
         size="sm"
         autoComplete="off"
         maxLength={100}
@@ -228,7 +231,7 @@ function NewAccountForm({ onClose }: { onClose: () => void }) {
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        label="What it is"
+        label={say.whatItIs}
         size="sm"
         maxLength={300}
         value={description}
@@ -248,29 +251,29 @@ function ChangeAccountForm({ account: present, onClose }: { account: ServiceAcco
         body: { description, disabled },
         ifMatch: present.etag,
       }),
-    (made) => `The service account ${made.name} was changed.`,
+    (made) => say.theServiceAccountWasChanged(made.name),
   );
   return (
     <FormModal
-      title={`Service account ${present.name}`}
+      title={say.serviceAccount2(present.name)}
       opened
       onClose={onClose}
-      submit="Save"
+      submit={say.save}
       ready={description !== present.description || disabled !== present.disabled}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <TextInput
-        label="What it is"
+        label={say.whatItIs}
         size="sm"
         maxLength={300}
         value={description}
         onChange={(event) => setDescription(event.currentTarget.value)}
       />
       <Switch
-        label="Disabled"
-        description="Its keys open nothing, until it is enabled again."
+        label={say.disabled2}
+        description={say.itsKeysOpenNothingUntil}
         checked={disabled}
         onChange={(event) => setDisabled(event.currentTarget.checked)}
       />

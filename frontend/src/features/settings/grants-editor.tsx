@@ -5,22 +5,25 @@ import { api } from "@/lib/api-client";
 import { ANY, covers, GRANTS_MAX, grantSentence, isGrant, NEW_GRANT, type Pattern, patternFault } from "@/lib/grants";
 import type { Cluster, Grant } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { words } from "@/words/settings";
+
+const say = words.grantsEditor;
 
 const ROLES = [
-  { value: "viewer", label: "Viewer: reads" },
-  { value: "operator", label: "Operator: reads and changes" },
-  { value: "message-reader", label: "Message reader: reads messages too" },
-  { value: "message-writer", label: "Message writer: writes messages" },
+  { value: "viewer", label: say.viewerReads },
+  { value: "operator", label: say.operatorReadsAndChanges },
+  { value: "message-reader", label: say.messageReaderReadsMessagesToo },
+  { value: "message-writer", label: say.messageWriterWritesMessages },
 ];
 const OVER = [
-  { value: "topic", label: "topics" },
-  { value: "group", label: "groups" },
-  { value: "cluster", label: "all that is on the clusters" },
+  { value: "topic", label: say.topics },
+  { value: "group", label: say.groups },
+  { value: "cluster", label: say.allThatIsOnThe },
 ];
 const MATCHES = [
-  { value: "any", label: "any name" },
-  { value: "literal", label: "the name" },
-  { value: "prefix", label: "names that begin with" },
+  { value: "any", label: say.anyName },
+  { value: "literal", label: say.theName },
+  { value: "prefix", label: say.namesThatBeginWith },
 ];
 /** Topics or groups that a preview reads, and the names that it shows. */
 const READ_MAX = 500;
@@ -53,7 +56,7 @@ export function GrantsEditor({ grants, onChange }: GrantsEditorProps) {
         disabled={grants.length >= GRANTS_MAX}
         onClick={() => onChange([...grants, NEW_GRANT])}
       >
-        Add a grant
+        {say.addAGrant}
       </Button>
     </Stack>
   );
@@ -69,11 +72,11 @@ interface GrantFieldsProps {
 function GrantFields({ number, grant, onChange, onRemove }: GrantFieldsProps) {
   return (
     <fieldset className="ps-card" style={{ margin: 0, padding: 12, minWidth: 0 }}>
-      <legend className="ps-sr">Grant {number}</legend>
+      <legend className="ps-sr">{say.grant(number)}</legend>
       <Stack gap={8}>
         <Group gap={8} grow align="start">
           <Select
-            label="Role"
+            label={say.role}
             size="xs"
             allowDeselect={false}
             data={ROLES}
@@ -81,7 +84,7 @@ function GrantFields({ number, grant, onChange, onRemove }: GrantFieldsProps) {
             onChange={(role) => role && onChange({ ...grant, role: role as Grant["role"] })}
           />
           <Select
-            label="Over"
+            label={say.over}
             size="xs"
             allowDeselect={false}
             data={OVER}
@@ -93,13 +96,13 @@ function GrantFields({ number, grant, onChange, onRemove }: GrantFieldsProps) {
         </Group>
         {grant.over !== "cluster" && (
           <PatternFields
-            label={grant.over === "topic" ? "Topics" : "Groups"}
+            label={grant.over === "topic" ? say.topics2 : say.groups2}
             pattern={grant.names}
             onChange={(names) => onChange({ ...grant, names })}
           />
         )}
         <PatternFields
-          label="Clusters"
+          label={say.clusters}
           pattern={grant.clusters}
           onChange={(clusters) => onChange({ ...grant, clusters })}
         />
@@ -114,10 +117,10 @@ function GrantFields({ number, grant, onChange, onRemove }: GrantFieldsProps) {
           size="compact-xs"
           style={{ alignSelf: "end" }}
           leftSection={<IconTrash size={13} />}
-          aria-label={`Remove grant ${number}`}
+          aria-label={say.removeGrant(number)}
           onClick={onRemove}
         >
-          Remove
+          {say.remove}
         </Button>
       </Stack>
     </fieldset>
@@ -146,7 +149,7 @@ function PatternFields({ label, pattern, onChange }: PatternFieldsProps) {
       />
       {pattern.match !== "any" && (
         <TextInput
-          label={pattern.match === "literal" ? `Name of ${label.toLowerCase()}` : `Beginning of ${label.toLowerCase()}`}
+          label={pattern.match === "literal" ? say.nameOf(label.toLowerCase()) : say.beginningOf(label.toLowerCase())}
           size="xs"
           className="ps-mono"
           autoComplete="off"
@@ -164,7 +167,7 @@ function PatternFields({ label, pattern, onChange }: PatternFieldsProps) {
 function Preview({ grant }: { grant: Grant }) {
   const { data } = useOverview();
   const clusters = data?.parts.clusters.data;
-  if (!clusters) return <span className="ps-muted">What it covers now is not known.</span>;
+  if (!clusters) return <span className="ps-muted">{say.whatItCoversNowIs}</span>;
   const meant = clusters.filter((cluster) => covers(grant.clusters, cluster.name));
   const only = meant.length === 1 ? meant[0] : undefined;
   if (only && grant.over !== "cluster") return <NamesOn cluster={only} grant={grant} />;
@@ -194,10 +197,10 @@ function NamesOn({ cluster, grant }: { cluster: Cluster; grant: Grant }) {
     staleTime: 30_000,
     retry: false,
   });
-  if (isError) return <span className="ps-muted">What it covers on {cluster.name} now could not be read.</span>;
+  if (isError) return <span className="ps-muted">{say.whatItCoversOnNow(cluster.name)}</span>;
   if (!data) return null;
   const covered = data.names.filter((name) => covers(grant.names, name));
-  const of = data.isWhole ? "" : ` Looked at the first ${READ_MAX} only.`;
+  const of = data.isWhole ? "" : say.lookedAtTheFirstOnly(READ_MAX);
   return (
     <span className="ps-muted">
       {found(covered, grant.over)} {of}
@@ -206,8 +209,9 @@ function NamesOn({ cluster, grant }: { cluster: Cluster; grant: Grant }) {
 }
 
 /** "Now 3 topics: a, b, c." */
-function found(names: string[], thing: string): string {
-  if (names.length === 0) return `Now no ${thing}.`;
-  const more = names.length > SHOWN_MAX ? ` and ${names.length - SHOWN_MAX} more` : "";
-  return `Now ${names.length} ${thing}${names.length === 1 ? "" : "s"}: ${names.slice(0, SHOWN_MAX).join(", ")}${more}.`;
+function found(names: string[], thing: Grant["over"]): string {
+  if (names.length === 0) return say.nowNone[thing];
+  const listed = names.slice(0, SHOWN_MAX).join(", ");
+  const more = names.length > SHOWN_MAX ? say.andMore(listed, names.length - SHOWN_MAX) : listed;
+  return say.nowSome[thing](names.length, more);
 }

@@ -6,6 +6,9 @@ import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { isGrant, NEW_GRANT } from "@/lib/grants";
 import type { ApiKey, Grant, ServiceAccount } from "@/lib/types";
+import { words } from "@/words/settings";
+
+const say = words.keyForms;
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -33,44 +36,44 @@ export function NewKeyForm({ account: of, onClose, onMade }: MakesKey & { accoun
   );
   return (
     <FormModal
-      title={`New key of ${of.name}`}
+      title={say.newKeyOf(of.name)}
       opened
       onClose={onClose}
-      submit="Make the key"
+      submit={say.makeTheKey}
       ready={name !== "" && given.every(isGrant) && (scope !== "limited" || given.length > 0)}
       pending={send.isPending}
       error={send.error}
-      onSubmit={() => send.mutate(undefined, { onSuccess: (made) => onMade(made.key, `It acts for ${of.name}.`) })}
+      onSubmit={() => send.mutate(undefined, { onSuccess: (made) => onMade(made.key, say.itActsFor(of.name)) })}
     >
       <TextInput
-        label="Name"
+        label={say.name}
         size="sm"
         maxLength={100}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <Select
-        label="May"
+        label={say.may}
         size="sm"
         allowDeselect={false}
         data={[
-          { value: "read", label: "Read" },
-          { value: "write", label: "Read and write" },
-          { value: "limited", label: "By grants only" },
+          { value: "read", label: say.read },
+          { value: "write", label: say.readAndWrite },
+          { value: "limited", label: say.byGrantsOnly },
         ]}
         value={scope}
         onChange={(value) => value && setScope(value as ApiKey["scope"])}
       />
       {scope === "limited" && <GrantsEditor grants={grants} onChange={setGrants} />}
       <Select
-        label="Good for"
+        label={say.goodFor}
         size="sm"
         allowDeselect={false}
         data={[
-          { value: "30", label: "30 days" },
-          { value: "90", label: "90 days" },
-          { value: "365", label: "a year" },
-          { value: "", label: "until it is revoked" },
+          { value: "30", label: say.n30Days },
+          { value: "90", label: say.n90Days },
+          { value: "365", label: say.aYear },
+          { value: "", label: say.untilItIsRevoked },
         ]}
         value={days}
         onChange={(value) => value !== null && setDays(value)}
@@ -90,29 +93,28 @@ export function RotateForm({ apiKey, onClose, onMade }: MakesKey & { apiKey: Api
   );
   return (
     <FormModal
-      title={`Rotate ${apiKey.name}`}
+      title={say.rotate(apiKey.name)}
       opened
       onClose={onClose}
-      submit="Make the successor"
+      submit={say.makeTheSuccessor}
       pending={send.isPending}
       error={send.error}
       onSubmit={() =>
         send.mutate(undefined, {
-          onSuccess: (made) =>
-            onMade(made.key, `The old key ends ${new Date(made.replaced_ends_at).toLocaleString()}.`),
+          onSuccess: (made) => onMade(made.key, say.theOldKeyEnds(new Date(made.replaced_ends_at).toLocaleString())),
         })
       }
     >
-      <p style={{ margin: 0 }}>A new key with the same rights is made. The old one goes on for a while, then ends.</p>
+      <p style={{ margin: 0 }}>{say.aNewKeyWithThe}</p>
       <Select
-        label="The old key goes on for"
+        label={say.theOldKeyGoesOn}
         size="sm"
         allowDeselect={false}
         data={[
-          { value: "0", label: "no time: it ends at once" },
-          { value: "3600", label: "an hour" },
-          { value: "86400", label: "a day" },
-          { value: "604800", label: "7 days" },
+          { value: "0", label: say.noTimeItEndsAt },
+          { value: "3600", label: say.anHour },
+          { value: "86400", label: say.aDay },
+          { value: "604800", label: say.n7Days },
         ]}
         value={overlap}
         onChange={(value) => value && setOverlap(value)}
@@ -124,20 +126,20 @@ export function RotateForm({ apiKey, onClose, onMade }: MakesKey & { apiKey: Api
 export function RevokeKeyForm({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const send = useChange(
     () => api.delete("/api/v1/api-keys/{key_id}", { blanks: { key_id: apiKey.id }, ifMatch: apiKey.etag }),
-    () => `The key ${apiKey.name} was revoked.`,
+    () => say.theKeyWasRevoked(apiKey.name),
   );
   return (
     <FormModal
-      title={`Revoke ${apiKey.name}`}
+      title={say.revoke(apiKey.name)}
       opened
       onClose={onClose}
-      submit="Revoke"
+      submit={say.revoke2}
       danger
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>Programs that use it are refused from the next request on. This cannot be undone.</p>
+      <p style={{ margin: 0 }}>{say.programsThatUseItAre}</p>
     </FormModal>
   );
 }

@@ -13,6 +13,9 @@ import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { patternFault } from "@/lib/grants";
 import type { Mask, MaskInput } from "@/lib/types";
+import { words } from "@/words/settings";
+
+const say = words.masksTab;
 
 const useMasks = () =>
   useQuery({
@@ -21,24 +24,24 @@ const useMasks = () =>
   });
 
 const MATCHES = [
-  { value: "any", label: "all topics" },
-  { value: "literal", label: "the topic" },
-  { value: "prefix", label: "topics that begin with" },
+  { value: "any", label: say.allTopics },
+  { value: "literal", label: say.theTopic },
+  { value: "prefix", label: say.topicsThatBeginWith },
 ] as const;
 const PARTS = [
-  { value: "value", label: "the value" },
-  { value: "key", label: "the key" },
-  { value: "header", label: "headers" },
+  { value: "value", label: say.theValue },
+  { value: "key", label: say.theKey },
+  { value: "header", label: say.headers },
 ] as const;
 const ACTS = [
-  { value: "replace", label: "replaced by •••" },
-  { value: "remove", label: "removed" },
-  { value: "hash", label: "a hash: equal values stay equal" },
+  { value: "replace", label: say.replacedBy },
+  { value: "remove", label: say.removed },
+  { value: "hash", label: say.aHashEqualValuesStay },
 ] as const;
 const ROLES = [
-  { value: "owner", label: "owners" },
-  { value: "operator", label: "operators" },
-  { value: "message-reader", label: "message readers" },
+  { value: "owner", label: say.owners },
+  { value: "operator", label: say.operators },
+  { value: "message-reader", label: say.messageReaders },
 ] as const;
 
 const labelOf = (choices: ReadonlyArray<{ value: string; label: string }>, value: string) =>
@@ -46,11 +49,11 @@ const labelOf = (choices: ReadonlyArray<{ value: string; label: string }>, value
 
 /** "customer.email of the value" */
 function whatOf({ part, path }: Mask): string {
-  if (path === "") return part === "header" ? "all headers" : `all of ${labelOf(PARTS, part)}`;
-  return part === "header" ? `header ${path}` : `${path} of ${labelOf(PARTS, part)}`;
+  if (path === "") return part === "header" ? say.allHeaders : say.allOf(labelOf(PARTS, part));
+  return part === "header" ? say.header(path) : say.ofWord(path, labelOf(PARTS, part));
 }
 const topicsOf = ({ topics: { match, name } }: Mask): string =>
-  match === "any" ? "all topics" : match === "prefix" ? `${name}…` : name;
+  match === "any" ? say.allTopics : match === "prefix" ? `${name}…` : name;
 const seenBy = ({ see_through: roles }: Mask): string =>
   roles.length === 0 ? "nobody" : roles.map((role) => labelOf(ROLES, role)).join(", ");
 
@@ -73,22 +76,22 @@ export function MasksTab({ isOwner }: { isOwner: boolean }) {
   const columns = [
     column.accessor(topicsOf, {
       id: "topics",
-      header: "Topics",
+      header: say.topics,
       cell: ({ getValue }) => <span className="ps-mono">{getValue()}</span>,
     }),
-    column.accessor(whatOf, { id: "what", header: "Hidden" }),
-    column.accessor((row) => labelOf(ACTS, row.act), { id: "act", header: "Shown as", meta: { hideBelow: "sm" } }),
-    column.accessor(seenBy, { id: "seen", header: "Seen by", meta: { hideBelow: "sm" } }),
-    column.accessor("note", { header: "Note", meta: { hideBelow: "md" } }),
+    column.accessor(whatOf, { id: "what", header: say.hidden }),
+    column.accessor((row) => labelOf(ACTS, row.act), { id: "act", header: say.shownAs, meta: { hideBelow: "sm" } }),
+    column.accessor(seenBy, { id: "seen", header: say.seenBy, meta: { hideBelow: "sm" } }),
+    column.accessor("note", { header: say.note, meta: { hideBelow: "md" } }),
     column.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row }) =>
         isOwner && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon size="sm" aria-label={`Actions for the mask of ${whatOf(row.original)}`}>
+              <ActionIcon size="sm" aria-label={say.actionsForTheMaskOf(whatOf(row.original))}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>
@@ -97,9 +100,9 @@ export function MasksTab({ isOwner }: { isOwner: boolean }) {
                 leftSection={<IconEdit size={15} />}
                 onClick={() => setForm({ kind: "edit", mask: row.original })}
               >
-                Change
+                {say.change}
               </Menu.Item>
-              <DeleteItem onClick={() => setForm({ kind: "delete", mask: row.original })}>Delete mask</DeleteItem>
+              <DeleteItem onClick={() => setForm({ kind: "delete", mask: row.original })}>{say.deleteMask}</DeleteItem>
             </Menu.Dropdown>
           </Menu>
         ),
@@ -108,11 +111,11 @@ export function MasksTab({ isOwner }: { isOwner: boolean }) {
   return (
     <>
       <Card
-        title="Message masks"
+        title={say.messageMasks}
         aside={
           isOwner && (
             <Button size="xs" leftSection={<IconPlus size={15} />} onClick={() => setForm({ kind: "edit" })}>
-              New mask
+              {say.newMask}
             </Button>
           )
         }
@@ -120,14 +123,13 @@ export function MasksTab({ isOwner }: { isOwner: boolean }) {
         <ListView query={masks}>
           {(rows) => (
             <DataTable
-              label="Message masks"
+              label={say.messageMasks}
               rows={rows}
               columns={columns}
               rowId={(row) => row.id}
               empty={
-                <Empty icon={<IconEyeOff size={20} />} title="Nothing is hidden">
-                  Whoever may read a topic's messages sees all of them. A mask hides a field, a key or headers on the
-                  server, before filters look.
+                <Empty icon={<IconEyeOff size={20} />} title={say.nothingIsHidden}>
+                  {say.whoeverMayReadATopics}
                 </Empty>
               }
             />
@@ -159,14 +161,14 @@ function MaskForm({ mask, onClose }: { mask?: Mask; onClose: () => void }) {
       mask
         ? api.put("/api/v1/message-masks/{mask_id}", { blanks: { mask_id: mask.id }, body, ifMatch: mask.etag })
         : api.post("/api/v1/message-masks", { body }),
-    () => "The mask holds from the next reading on.",
+    () => say.theMaskHoldsFromThe,
   );
   const fault = patternFault(given.topics);
   return (
     <FormModal
       opened
-      title={mask ? "Change mask" : "New mask"}
-      submit={mask ? "Save" : "Make mask"}
+      title={mask ? say.changeMask : say.newMask}
+      submit={mask ? say.save : say.makeMask}
       onClose={onClose}
       onSubmit={() => save.mutate(given, { onSuccess: onClose })}
       ready={fault === ""}
@@ -175,7 +177,7 @@ function MaskForm({ mask, onClose }: { mask?: Mask; onClose: () => void }) {
     >
       <Stack gap="sm">
         <Select
-          label="Of"
+          label={say.of2}
           data={[...MATCHES]}
           value={given.topics.match}
           allowDeselect={false}
@@ -186,14 +188,14 @@ function MaskForm({ mask, onClose }: { mask?: Mask; onClose: () => void }) {
         />
         {given.topics.match !== "any" && (
           <TextInput
-            label="Name"
+            label={say.name}
             value={given.topics.name}
             error={given.topics.name === "" ? undefined : fault}
             onChange={(event) => change({ topics: { ...given.topics, name: event.currentTarget.value } })}
           />
         )}
         <Select
-          label="Hide in"
+          label={say.hideIn}
           data={[...PARTS]}
           value={given.part}
           allowDeselect={false}
@@ -203,17 +205,13 @@ function MaskForm({ mask, onClose }: { mask?: Mask; onClose: () => void }) {
           }}
         />
         <TextInput
-          label={given.part === "header" ? "Header" : "Field"}
-          description={
-            given.part === "header"
-              ? "Its name; empty: all headers."
-              : "As customer.email, * for each; empty: all of it. What cannot be taken apart is hidden whole."
-          }
+          label={given.part === "header" ? say.header2 : say.field}
+          description={given.part === "header" ? say.itsNameEmptyAllHeaders : say.asCustomerEmailForEach}
           value={given.path ?? ""}
           onChange={(event) => change({ path: event.currentTarget.value })}
         />
         <Select
-          label="Shown as"
+          label={say.shownAs}
           data={[...ACTS]}
           value={given.act}
           allowDeselect={false}
@@ -223,7 +221,7 @@ function MaskForm({ mask, onClose }: { mask?: Mask; onClose: () => void }) {
           }}
         />
         <MultiSelect
-          label="Seen all the same by"
+          label={say.seenAllTheSameBy}
           data={[...ROLES]}
           value={given.see_through ?? []}
           onChange={(chosen) =>
@@ -231,7 +229,7 @@ function MaskForm({ mask, onClose }: { mask?: Mask; onClose: () => void }) {
           }
         />
         <TextInput
-          label="Note"
+          label={say.note}
           value={given.note ?? ""}
           maxLength={200}
           onChange={(event) => change({ note: event.currentTarget.value })}
@@ -249,16 +247,14 @@ function DeleteForm({ mask, onClose }: { mask: Mask; onClose: () => void }) {
     <FormModal
       opened
       danger
-      title="Delete mask"
-      submit="Delete mask"
+      title={say.deleteMask}
+      submit={say.deleteMask}
       onClose={onClose}
       onSubmit={() => remove.mutate(undefined, { onSuccess: onClose })}
       pending={remove.isPending}
       error={remove.error}
     >
-      <p style={{ margin: 0 }}>
-        Whoever may read the messages of {topicsOf(mask)} then sees {whatOf(mask)}.
-      </p>
+      <p style={{ margin: 0 }}>{say.whoeverMayReadTheMessages(topicsOf(mask), whatOf(mask))}</p>
     </FormModal>
   );
 }

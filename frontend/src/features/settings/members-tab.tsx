@@ -12,12 +12,14 @@ import { RelTime } from "@/components/rel-time";
 import { type Once, ShownOnce } from "@/components/shown-once";
 import { Status, type Tone } from "@/components/status";
 import { isGrant } from "@/lib/grants";
-import { plural } from "@/lib/format";
 import { linkOf, ROLES, useChange, useInvitations, useMembers } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { Invitation, Member, Role } from "@/lib/types";
+import { words } from "@/words/settings";
 import { GrantsEditor } from "./grants-editor";
 import { Rights } from "./rights";
+
+const say = words.membersTab;
 
 type Change = { member: Member; to: "role" | "removed" } | null;
 
@@ -34,36 +36,36 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
   const invitations = useInvitations();
   const columns = [
     member.accessor("username", {
-      header: "User",
+      header: say.user,
       cell: ({ row, getValue }) => (
         <>
           <span className="ps-mono">{getValue()}</span>
           {!row.original.is_active && (
             <span className="ps-tag" data-tone="muted">
-              login ended
+              {say.loginEnded}
             </span>
           )}
         </>
       ),
     }),
     member.accessor("role", {
-      header: "Role",
+      header: say.role,
       cell: ({ row }) => <Rights role={row.original.role} grants={row.original.grants} />,
     }),
     member.accessor("last_login_at", {
-      header: "Last sign-in",
+      header: say.lastSignIn,
       meta: { hideBelow: "sm" },
-      cell: ({ getValue }) => <RelTime at={getValue()} fallback="never" />,
+      cell: ({ getValue }) => <RelTime at={getValue()} fallback={say.never} />,
     }),
     member.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row }) =>
         isOwner && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon size="sm" aria-label={`Actions for ${row.original.username}`}>
+              <ActionIcon size="sm" aria-label={say.actionsFor(row.original.username)}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>
@@ -72,29 +74,31 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
                 leftSection={<IconUserCog size={15} />}
                 onClick={() => setChange({ member: row.original, to: "role" })}
               >
-                Change role and grants
+                {say.changeRoleAndGrants}
               </Menu.Item>
-              <DeleteItem onClick={() => setChange({ member: row.original, to: "removed" })}>Remove member</DeleteItem>
+              <DeleteItem onClick={() => setChange({ member: row.original, to: "removed" })}>
+                {say.removeMember}
+              </DeleteItem>
             </Menu.Dropdown>
           </Menu>
         ),
     }),
   ];
   const invited = [
-    invitation.accessor("note", { header: "For", cell: ({ getValue }) => getValue() || "–" }),
-    invitation.accessor("role", { header: "Role" }),
+    invitation.accessor("note", { header: say.forWord, cell: ({ getValue }) => getValue() || "–" }),
+    invitation.accessor("role", { header: say.role }),
     invitation.accessor("state", {
-      header: "State",
+      header: say.state,
       cell: ({ getValue }) => <Status tone={TONES[getValue()]} label={getValue()} />,
     }),
     invitation.accessor("expires_at", {
-      header: "Ends",
+      header: say.ends,
       meta: { hideBelow: "sm" },
       cell: ({ getValue }) => <RelTime at={getValue()} />,
     }),
     invitation.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row }) =>
         isOwner &&
@@ -103,10 +107,10 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
             variant="subtle"
             size="compact-xs"
             color="red"
-            aria-label={`Revoke the invitation for ${row.original.note || row.original.role}`}
+            aria-label={say.revokeTheInvitationFor(row.original.note || row.original.role)}
             onClick={() => setRevoking(row.original)}
           >
-            Revoke
+            {say.revoke}
           </Button>
         ),
     }),
@@ -114,11 +118,11 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
   return (
     <Stack gap="md">
       <Card
-        title="Members"
+        title={say.members}
         aside={
           isOwner && (
             <Button leftSection={<IconMailForward size={15} />} onClick={() => setInviting(true)}>
-              Invite
+              {say.invite}
             </Button>
           )
         }
@@ -129,28 +133,22 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
               rows={rows}
               columns={columns}
               rowId={(row) => row.username}
-              label="Members"
+              label={say.members}
               defaultSort="username"
-              empty={
-                <Empty title="Nobody belongs to this tenant">Operators of the platform add the first owner.</Empty>
-              }
+              empty={<Empty title={say.nobodyBelongsToThisTenant}>{say.operatorsOfThePlatformAdd}</Empty>}
             />
           )}
         </ListView>
       </Card>
-      <Card title="Invitations">
+      <Card title={say.invitations}>
         <ListView query={invitations}>
           {(rows) => (
             <DataTable
               rows={rows}
               columns={invited}
               rowId={(row) => row.id}
-              label="Invitations"
-              empty={
-                <Empty title="No invitations yet">
-                  An invitation is a link that you pass on yourself; the first to open it becomes a member.
-                </Empty>
-              }
+              label={say.invitations}
+              empty={<Empty title={say.noInvitationsYet}>{say.anInvitationIsALink}</Empty>}
             />
           )}
         </ListView>
@@ -161,10 +159,10 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
           onMade={(path) => {
             setInviting(false);
             setOnce({
-              title: "Invitation",
-              label: "Link",
+              title: say.invitation,
+              label: say.link,
               text: linkOf(path),
-              hint: "The first to open it becomes a member.",
+              hint: say.theFirstToOpenIt,
             });
           }}
         />
@@ -180,7 +178,7 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
 function RoleSelect({ value, onChange }: { value: Role; onChange: (role: Role) => void }) {
   return (
     <Select
-      label="Role"
+      label={say.role}
       size="sm"
       allowDeselect={false}
       data={ROLES}
@@ -199,31 +197,31 @@ function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (path: s
   );
   return (
     <FormModal
-      title="Invite a member"
+      title={say.inviteAMember}
       opened
       onClose={onClose}
-      submit="Make the link"
+      submit={say.makeTheLink}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: (made) => onMade(made.path) })}
     >
       <RoleSelect value={role} onChange={setRole} />
       <TextInput
-        label="Whom it is for"
-        description="A note to yourself; nobody else is sent anything."
+        label={say.whomItIsFor}
+        description={say.aNoteToYourselfNobody}
         size="sm"
         maxLength={200}
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}
       />
       <Select
-        label="Good for"
+        label={say.goodFor}
         size="sm"
         allowDeselect={false}
         data={[
-          { value: "1", label: "1 day" },
-          { value: "7", label: "7 days" },
-          { value: "30", label: "30 days" },
+          { value: "1", label: say.n1Day },
+          { value: "7", label: say.n7Days },
+          { value: "30", label: say.n30Days },
         ]}
         value={days}
         onChange={(value) => value && setDays(value)}
@@ -245,15 +243,15 @@ function RoleForm({
   const given = takes ? grants : [];
   const send = useChange(
     () => api.put("/api/v1/members/{username}", { blanks: { username }, body: { role, grants: given }, ifMatch: etag }),
-    () => `${username} is now ${role}${given.length > 0 ? `, with ${plural(given.length, "grant")}` : ""}.`,
+    () => say.isNow(username, role, given.length > 0 ? say.withGrants(given.length) : ""),
   );
   const changed = role !== present || JSON.stringify(given) !== JSON.stringify(had);
   return (
     <FormModal
-      title={`Role and grants of ${username}`}
+      title={say.roleAndGrantsOf(username)}
       opened
       onClose={onClose}
-      submit="Change"
+      submit={say.change}
       ready={changed && given.every(isGrant)}
       pending={send.isPending}
       error={send.error}
@@ -263,18 +261,12 @@ function RoleForm({
       {takes ? (
         <>
           <p className="ps-muted" style={{ margin: 0, fontSize: "0.8125rem" }}>
-            {role === "limited"
-              ? "Nothing is allowed but what the grants give; without one, nothing at all."
-              : "A viewer reads everything; grants add what may be changed."}
+            {role === "limited" ? say.nothingIsAllowedButWhat : say.aViewerReadsEverythingGrants}
           </p>
           <GrantsEditor grants={grants} onChange={setGrants} />
         </>
       ) : (
-        had.length > 0 && (
-          <p style={{ margin: 0 }}>
-            This role is over everything: {plural(had.length, "grant")} beside the old one end.
-          </p>
-        )
+        had.length > 0 && <p style={{ margin: 0 }}>{say.thisRoleIsOverEverything(had.length)}</p>
       )}
     </FormModal>
   );
@@ -284,25 +276,20 @@ function RemoveForm({ member: { username, etag }, onClose }: { member: Member; o
   const send = useChange(
     () => api.delete("/api/v1/members/{username}", { blanks: { username }, ifMatch: etag }),
     ({ keys_made }) =>
-      keys_made.length > 0
-        ? `${username} was removed. Keys that they made may do nothing until an owner rotates them: ${keys_made.join(", ")}.`
-        : `${username} was removed.`,
+      keys_made.length > 0 ? say.wasRemovedKeysThatThey(username, keys_made.join(", ")) : say.wasRemoved(username),
   );
   return (
     <FormModal
-      title={`Remove ${username}`}
+      title={say.remove(username)}
       opened
       onClose={onClose}
-      submit="Remove member"
+      submit={say.removeMember}
       danger
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>
-        Access ends at once, and with it the invitations that they made and what API keys that they made may do. Those
-        keys are named afterwards; an owner takes one over by rotating it, which is best done before.
-      </p>
+      <p style={{ margin: 0 }}>{say.accessEndsAtOnceAnd}</p>
     </FormModal>
   );
 }
@@ -310,20 +297,20 @@ function RemoveForm({ member: { username, etag }, onClose }: { member: Member; o
 function RevokeForm({ invitation: { id, etag }, onClose }: { invitation: Invitation; onClose: () => void }) {
   const send = useChange(
     () => api.delete("/api/v1/invitations/{invitation_id}", { blanks: { invitation_id: id }, ifMatch: etag }),
-    () => "The invitation was revoked.",
+    () => say.theInvitationWasRevoked,
   );
   return (
     <FormModal
-      title="Revoke the invitation"
+      title={say.revokeTheInvitation}
       opened
       onClose={onClose}
-      submit="Revoke"
+      submit={say.revoke}
       danger
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>Its link opens nothing any more.</p>
+      <p style={{ margin: 0 }}>{say.itsLinkOpensNothingAny}</p>
     </FormModal>
   );
 }

@@ -1,9 +1,12 @@
 import { grantLabel, grantSentence } from "@/lib/grants";
 import type { Grant } from "@/lib/types";
+import { words } from "@/words/settings";
+
+const say = words.rights;
 
 /** What a member or a key may: the role over everything, and each grant beside it. */
 export function Rights({ role, grants }: { role: string; grants: Grant[] }) {
-  if (grants.length === 0) return <>{role === "limited" ? "nothing yet" : role}</>;
+  if (grants.length === 0) return <>{role === "limited" ? say.nothingYet : role}</>;
   return (
     <>
       {role !== "limited" && role}

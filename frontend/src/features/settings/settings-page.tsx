@@ -3,9 +3,12 @@ import { getRouteApi } from "@tanstack/react-router";
 import { PageHeader } from "@/components/page-header";
 import { useSession } from "@/lib/session";
 import { SETTINGS_TABS } from "@/lib/search";
+import { words } from "@/words/settings";
 import { AccountsTab } from "./accounts-tab";
 import { MasksTab } from "./masks-tab";
 import { MembersTab } from "./members-tab";
+
+const say = words.settingsPage;
 
 const route = getRouteApi("/app/settings");
 
@@ -21,18 +24,14 @@ export function SettingsPage() {
   return (
     <>
       <PageHeader
-        title="Settings"
-        sub={
-          isOwner
-            ? `Who and what may act for ${tenant.name}.`
-            : `Who and what may act for ${tenant?.name ?? "the tenant"}. Its owners change it.`
-        }
+        title={say.settings}
+        sub={isOwner ? say.whoAndWhatMayAct(tenant.name) : say.whoAndWhatMayActForIts(tenant?.name ?? say.theTenant)}
       />
       <Tabs value={search.tab ?? "members"} keepMounted={false} onChange={change}>
         <Tabs.List mb={12}>
-          <Tabs.Tab value="members">Members</Tabs.Tab>
-          <Tabs.Tab value="accounts">Service accounts and keys</Tabs.Tab>
-          <Tabs.Tab value="masks">Message masks</Tabs.Tab>
+          <Tabs.Tab value="members">{say.members}</Tabs.Tab>
+          <Tabs.Tab value="accounts">{say.serviceAccountsAndKeys}</Tabs.Tab>
+          <Tabs.Tab value="masks">{say.messageMasks}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="members">
           <MembersTab isOwner={isOwner} />

@@ -1,11 +1,12 @@
 import { GroupLink } from "@/components/group-link";
 import { InsightCard } from "@/components/insight-card";
+import { Quantity } from "@/components/quantity";
 import { RollupChart } from "@/components/rollup-chart";
 import { ScrollBox } from "@/components/scroll-box";
 import { TopicRollupTable } from "@/components/rollup-table";
 import { Status, type Tone } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
-import { formatBytes, formatCompact, formatDuration, formatInteger } from "@/lib/format";
+import { formatBytes, formatCompact, formatInteger } from "@/lib/format";
 import { daysAgo, useTopicRollups, useWhatIfGroups, type WhatIfGroup } from "@/lib/insights";
 import { type Span, SPANS } from "@/lib/search";
 import { WhatIf, type WhatIfView } from "./what-if";
@@ -110,7 +111,9 @@ function WhatIfGroups({ rows, clusterId }: { rows: WhatIfGroup[]; clusterId: str
               <td>
                 <GroupLink clusterId={clusterId} group={row.group} />
               </td>
-              <td>{formatDuration(row.retention_s)}</td>
+              <td>
+                <Quantity of="span" value={row.retention_s} />
+              </td>
               <td>
                 <Status tone={VERDICTS[row.verdict][0]} label={VERDICTS[row.verdict][1]} />
               </td>

@@ -1,14 +1,11 @@
+import { Quantity } from "@/components/quantity";
 import { ScrollBox } from "@/components/scroll-box";
-import { formatBytes, formatDuration, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { WhatIfRow } from "@/lib/insights";
 import { isNow } from "@/lib/what-if";
 
 const known = (bytes: number | null) =>
-  bytes === null ? (
-    <span className="ps-muted">not known</span>
-  ) : (
-    <span title={`${formatInteger(bytes)} bytes`}>{formatBytes(bytes)}</span>
-  );
+  bytes === null ? <span className="ps-muted">not known</span> : <Quantity of="bytes" value={bytes} />;
 
 interface LadderTableProps {
   rows: WhatIfRow[];
@@ -43,7 +40,7 @@ export function LadderTable({ rows, chosen, nowMs }: LadderTableProps) {
               aria-current={row === chosen || undefined}
             >
               <td>
-                {formatDuration(row.retention_s)}
+                <Quantity of="span" value={row.retention_s} />
                 {isNow(row, nowMs) && <span className="ps-tag">now</span>}
               </td>
               <td data-align="right">{known(row.bytes_held)}</td>

@@ -3,9 +3,9 @@ import { IconArrowBackUp } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { Card } from "@/components/card";
 import { Notice } from "@/components/notice";
+import { KeptFor } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status } from "@/components/status";
-import { formatRetention } from "@/lib/format";
 import type { TopicLease } from "@/lib/types";
 
 interface LeaseCardProps {
@@ -54,9 +54,13 @@ export function LeaseCard({ lease, onRestore, onExtend }: LeaseCardProps) {
       )}
       <dl className="ps-kv">
         <dt>kept for</dt>
-        <dd>{formatRetention(lease.to_ms)}</dd>
+        <dd>
+          <KeptFor ms={lease.to_ms} />
+        </dd>
         <dt>before</dt>
-        <dd>{formatRetention(lease.from_ms)}</dd>
+        <dd>
+          <KeptFor ms={lease.from_ms} />
+        </dd>
         <dt>until</dt>
         <dd>
           <RelTime at={lease.until} />

@@ -1,6 +1,7 @@
 import { Button, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { formatDuration, formatRetention } from "@/lib/format";
+import { KeptFor } from "@/components/quantity";
+import { formatDuration } from "@/lib/format";
 import { Dialog } from "@/components/dialog";
 import type { PlanInputs } from "@/lib/types";
 
@@ -47,7 +48,17 @@ export function LeaseForm({ nowMs, startMs, onClose, onPlan }: LeaseFormProps) {
         <Stack gap="md">
           <NumberInput
             label="Keep records for, hours"
-            description={`Now ${formatRetention(nowMs)}.${valid ? ` Under the lease ${formatRetention(retentionMs)}.` : ""}`}
+            description={
+              <>
+                Now <KeptFor ms={nowMs} />.
+                {valid && (
+                  <>
+                    {" "}
+                    Under the lease <KeptFor ms={retentionMs} />.
+                  </>
+                )}
+              </>
+            }
             min={0}
             thousandSeparator=","
             value={hours}

@@ -1,16 +1,19 @@
 import { createColumnHelper } from "@tanstack/react-table";
+import { BrokerLink } from "@/components/broker-link";
 import { Metered } from "@/components/metered";
 import { DataTable, type TableView } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { Quantity } from "@/components/quantity";
 import { Replicas } from "@/components/replicas";
 import { Status } from "@/components/status";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { Partition, PartitionReplicas } from "@/lib/types";
 import { HEAT_MAP_FROM, HeatMap } from "./heat-map";
 import { ReplicaSizes } from "./replica-sizes";
 
 const column = createColumnHelper<Partition>();
 const columns = (
+  clusterId: string,
   top: number,
   replicas: ReadonlyMap<number, PartitionReplicas>,
   onOpen: (partition: number) => void,
@@ -36,14 +39,19 @@ const columns = (
       row.original.leader === null || row.original.leader < 0 ? (
         <Status tone="bad" label="none" />
       ) : (
-        <span className="ps-tnum">broker {row.original.leader}</span>
+        <BrokerLink clusterId={clusterId} id={row.original.leader} />
       ),
   }),
   column.display({
     id: "replicas",
     header: "Replicas",
     cell: ({ row }) => (
-      <Replicas replicas={row.original.replicas} isr={row.original.isr} leader={row.original.leader} />
+      <Replicas
+        clusterId={clusterId}
+        replicas={row.original.replicas}
+        isr={row.original.isr}
+        leader={row.original.leader}
+      />
     ),
   }),
   column.accessor((row) => row.isr.length - row.replicas.length, {
@@ -75,7 +83,11 @@ const columns = (
   column.accessor("size_bytes", {
     header: "Size",
     meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>,
+    cell: (cell) => (
+      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>
+        <Quantity of="bytes" value={cell.getValue()} />
+      </Metered>
+    ),
   }),
   column.display({
     id: "by_replica",
@@ -92,6 +104,7 @@ const columns = (
 ];
 
 interface PartitionTableProps {
+  clusterId: string;
   partitions: Partition[];
   /** By partition; what is not there is not known. */
   replicas: ReadonlyMap<number, PartitionReplicas>;
@@ -100,14 +113,14 @@ interface PartitionTableProps {
   onView: (view: TableView) => void;
 }
 
-export function PartitionTable({ partitions, replicas, onOpen, view, onView }: PartitionTableProps) {
+export function PartitionTable({ clusterId, partitions, replicas, onOpen, view, onView }: PartitionTableProps) {
   const top = Math.max(0, ...partitions.map((row) => row.size_bytes ?? 0));
   return (
     <>
       {partitions.length > HEAT_MAP_FROM && <HeatMap partitions={partitions} onOpen={onOpen} />}
       <DataTable
         rows={partitions}
-        columns={columns(top, replicas, onOpen)}
+        columns={columns(clusterId, top, replicas, onOpen)}
         rowId={(row) => String(row.partition)}
         label="Partitions"
         defaultSort="partition"

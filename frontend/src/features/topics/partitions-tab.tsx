@@ -63,6 +63,7 @@ export function PartitionsTab({ clusterId, topic, partitions, opened, onOpen, vi
           </div>
         )}
         <PartitionTable
+          clusterId={clusterId}
           partitions={partitions}
           replicas={byPartition(part?.data)}
           onOpen={open}

@@ -1,6 +1,6 @@
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { figure, fill, openPage, press, rowsOf } from "@/testing/app";
+import { figure, fill, openPage, press, rowsOf, whole } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { config, expiry, operation, partition, plan, retention, session, topic } from "@/testing/samples";
 import { type Answers, ok, Refusal } from "@/testing/server";
@@ -265,7 +265,7 @@ describe("a retention lease", () => {
     press("More");
     fireEvent.click(await screen.findByRole("menuitem", { name: "Keep records longer for a time" }));
     const form = within(await screen.findByRole("dialog"));
-    expect(form.getByText(/Now 1h/)).toBeTruthy();
+    expect(form.getByText(whole(/Now 1h/))).toBeTruthy();
     fireEvent.change(form.getByLabelText("Keep records for, hours"), { target: { value: "2" } });
     fireEvent.change(form.getByLabelText("Reason"), { target: { value: "billing is behind" } });
     fireEvent.click(form.getByRole("button", { name: "Review plan" }));
@@ -275,7 +275,7 @@ describe("a retention lease", () => {
       cluster_id: "c1",
       inputs: { name: "sales", retention_ms: 7_200_000, for_s: 86_400, reason: "billing is behind" },
     });
-    expect(screen.getByText("in 1d, by itself")).toBeTruthy();
+    expect(screen.getByText(whole("in 1d, by itself"))).toBeTruthy();
     expect((await rowsOf("Room on the disks"))[0]).toContain("not known");
   });
 });

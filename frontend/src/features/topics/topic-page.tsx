@@ -11,13 +11,14 @@ import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
+import { KeptFor, Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Empty } from "@/components/empty";
 import { Star } from "@/components/star";
 import { LagStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
-import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger, plural } from "@/lib/format";
+import { formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { useVisited } from "@/lib/use-recent";
 import type { PlanRequest } from "@/lib/types";
@@ -62,24 +63,25 @@ function figures(topic: TopicDetail, held: TopicRetention | undefined): Stat[] {
     },
     {
       label: "Records held",
-      value: formatCompact(records),
-      title: formatInteger(records),
+      value: <Quantity of="records" value={records} isKey />,
       note: "log end less log start",
     },
     {
       label: "Size",
-      value: formatBytes(topic.size_bytes),
-      title: topic.size_bytes === null ? undefined : `${formatInteger(topic.size_bytes)} bytes`,
+      value: <Quantity of="bytes" value={topic.size_bytes} isKey />,
       note: "leaders' copies",
     },
     {
       label: "Kept for",
-      title: Number.isNaN(retention) ? undefined : `retention.ms ${retention}`,
-      value: Number.isNaN(retention) ? "–" : retention < 0 ? "for ever" : formatDurationMs(retention),
+      value: <KeptFor ms={Number.isNaN(retention) ? null : retention} none="–" isKey />,
       note:
-        held?.age_seconds !== null && held?.age_seconds !== undefined
-          ? `oldest record ${formatDuration(held.age_seconds)}`
-          : (configOf(topic, "cleanup.policy") ?? undefined),
+        held?.age_seconds !== null && held?.age_seconds !== undefined ? (
+          <>
+            oldest record <Quantity of="span" value={held.age_seconds} />
+          </>
+        ) : (
+          (configOf(topic, "cleanup.policy") ?? undefined)
+        ),
     },
   ];
 }
@@ -138,7 +140,9 @@ function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; cl
               {row.oldest_unread_expires_in_s === null ? (
                 <span className="ps-muted">nothing unread</span>
               ) : (
-                `in ${formatDuration(row.oldest_unread_expires_in_s)}`
+                <>
+                  in <Quantity of="span" value={row.oldest_unread_expires_in_s} />
+                </>
               )}
             </td>
           </tr>

@@ -11,12 +11,13 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { ExportButton } from "@/components/export-button";
 import { PageHeader } from "@/components/page-header";
+import { KeptFor, Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
 import { Star } from "@/components/star";
 import { sparkColumn } from "@/components/spark-column";
 import { Status } from "@/components/status";
-import { formatBytes, formatCompact, formatDurationMs, formatInteger, plural } from "@/lib/format";
+import { formatInteger, plural } from "@/lib/format";
 import { favouritesAsked, useFavourites } from "@/lib/favourites";
 import { usePageOfList } from "@/lib/page";
 import { sortOf } from "@/lib/search";
@@ -100,14 +101,16 @@ const columns = (clusterId: string, largest: number, choice: Choice) => [
     id: "records",
     header: "Records",
     meta: { align: "right", hideBelow: "md" },
-    cell: (cell) => <span title={formatInteger(cell.getValue())}>{formatCompact(cell.getValue())}</span>,
+    cell: (cell) => <Quantity of="records" value={cell.getValue()} />,
   }),
   column.accessor((row) => row.size_bytes ?? null, {
     id: "size",
     header: "Size",
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => (
-      <Metered share={(cell.getValue() ?? 0) / Math.max(1, largest)}>{formatBytes(cell.getValue())}</Metered>
+      <Metered share={(cell.getValue() ?? 0) / Math.max(1, largest)}>
+        <Quantity of="bytes" value={cell.getValue()} />
+      </Metered>
     ),
   }),
   column.accessor((row) => row.retention_ms ?? null, {
@@ -148,8 +151,7 @@ function Chooser({ topic, chosen, onChoose }: Omit<Choice, "mayWrite"> & { topic
 function Kept({ topic, ms }: { topic: TopicRow; ms: number | null }) {
   const compacted = topic.cleanup_policy?.includes("compact");
   if (compacted && !topic.cleanup_policy?.includes("delete")) return <span className="ps-muted">compacted</span>;
-  if (ms === null) return <span className="ps-muted">–</span>;
-  return <>{ms < 0 ? "for ever" : formatDurationMs(ms)}</>;
+  return <KeptFor ms={ms} none={<span className="ps-muted">–</span>} />;
 }
 
 /** What is chosen is of one cluster: on another, topics of the same names may be there too. */

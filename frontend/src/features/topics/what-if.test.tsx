@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { figure, openPage, press, rowsOf } from "@/testing/app";
+import { figure, openPage, press, rowsOf, whole } from "@/testing/app";
 import { collector, plan, retention, session, topic } from "@/testing/samples";
 import { type Answers, ok, PENDING, Refusal, unavailable } from "@/testing/server";
 
@@ -85,7 +85,9 @@ describe("what another retention would have meant", () => {
 
   it("names the groups that would have lost records, and when", async () => {
     await open("&keep=1800");
-    const warning = (await screen.findByText("Kept for 30m, unread records would have gone")).closest(".ps-notice");
+    const warning = (await screen.findByText(whole("Kept for 30m, unread records would have gone"))).closest(
+      ".ps-notice",
+    );
     await waitFor(() => expect(warning?.textContent).toContain("readers: in 3 hours, first"));
     expect(figure("Disk freed")).toBe("4 KiBall copies");
     expect(screen.getByRole("button", { name: "Change the retention to 30m" })).toBeTruthy();
@@ -101,7 +103,9 @@ describe("what another retention would have meant", () => {
 
   it("says that the groups are awaited", async () => {
     await open("&keep=1800", { [`${BASE}/retention/sales/what-if/groups`]: PENDING });
-    const warning = (await screen.findByText("Kept for 30m, unread records would have gone")).closest(".ps-notice");
+    const warning = (await screen.findByText(whole("Kept for 30m, unread records would have gone"))).closest(
+      ".ps-notice",
+    );
     expect(warning?.textContent).toContain("Loading…");
   });
 

@@ -4,9 +4,10 @@ import { GroupLink } from "@/components/group-link";
 import { InsightCard } from "@/components/insight-card";
 import { NumberBox } from "@/components/number-box";
 import { Notice } from "@/components/notice";
+import { KeptFor, Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats } from "@/components/stats";
-import { formatBytes, formatDuration, formatInteger, formatRetention, plural } from "@/lib/format";
+import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { useWhatIf, useWhatIfGroups, type WhatIfGroup, type WhatIfRow } from "@/lib/insights";
 import { chosenRung, isLonger, isNow } from "@/lib/what-if";
 import { LadderTable } from "./ladder-table";
@@ -110,24 +111,30 @@ function Rungs({ rows, chosen, onChoose }: RungsProps) {
   );
 }
 
-const bytes = (value: number | null) => (value === null ? "not known" : formatBytes(Math.abs(value)));
-const exactly = (value: number | null) => (value === null ? undefined : `${formatInteger(value)} bytes`);
+const bytes = (value: number | null) => (
+  <Quantity of="bytes" value={value === null ? null : Math.abs(value)} none="not known" isKey />
+);
 
 function figures(row: WhatIfRow, nowMs: number | null): Stat[] {
   const takes = row.disk_freed_bytes !== null && row.disk_freed_bytes < 0;
   return [
     {
       label: "If kept for",
-      value: formatDuration(row.retention_s),
-      note: isNow(row, nowMs) ? "as it is now" : `now ${formatRetention(nowMs)}`,
+      value: <Quantity of="span" value={row.retention_s} isKey />,
+      note: isNow(row, nowMs) ? (
+        "as it is now"
+      ) : (
+        <>
+          now <KeptFor ms={nowMs} />
+        </>
+      ),
     },
-    { label: "Would hold", value: bytes(row.bytes_held), note: "one copy", title: exactly(row.bytes_held) },
+    { label: "Would hold", value: bytes(row.bytes_held), note: "one copy" },
     {
       label: takes ? "Disk taken" : "Disk freed",
       value: bytes(row.disk_freed_bytes),
       note: "all copies",
       tone: takes ? "warn" : undefined,
-      title: exactly(row.disk_freed_bytes),
     },
     {
       label: "Groups losing",
@@ -154,7 +161,14 @@ function Losers({ chosen, clusterId, rows, isAway }: LosersProps) {
   const more = rows === undefined ? 0 : chosen.groups_losing - losing.length;
   return (
     <div className="ps-card-body">
-      <Notice tone="warn" title={`Kept for ${formatDuration(chosen.retention_s)}, unread records would have gone`}>
+      <Notice
+        tone="warn"
+        title={
+          <>
+            Kept for <Quantity of="span" value={chosen.retention_s} />, unread records would have gone
+          </>
+        }
+      >
         {!rows && (isAway ? "Of which groups cannot be read now." : "Loading…")}
         {losing.map((row) => (
           <div key={row.group}>

@@ -3,10 +3,13 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { Amount } from "@/components/amount";
 import { CostFigure } from "@/components/cost";
 import { DataTable } from "@/components/data-table";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { formatInteger } from "@/lib/format";
 import type { TenantUsageRow } from "@/lib/insights";
-import { formatShare } from "@/lib/readings";
+import { words } from "@/words/usage";
+
+const say = words.clusterUsageTable;
 
 const column = createColumnHelper<TenantUsageRow>();
 
@@ -25,50 +28,52 @@ const count = (id: "topics" | "groups", header: string) =>
     header,
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ row: { original: row } }) =>
-      row.as_of_ms === null ? <span className="ps-muted">not known</span> : formatInteger(row[id]),
+      row.as_of_ms === null ? <span className="ps-muted">{say.notKnown}</span> : formatInteger(row[id]),
   });
 
 const columns = [
   column.accessor((row) => row.cluster ?? "", {
     id: "cluster",
-    header: "Cluster",
+    header: say.cluster,
     cell: ({ row: { original: row }, getValue }) => (
       <Link to="/clusters/$clusterId/usage" params={{ clusterId: row.cluster_id ?? "" }} className="ps-link">
         {getValue()}
       </Link>
     ),
   }),
-  count("topics", "Topics"),
-  count("groups", "Groups"),
-  amount("gib_hours", "GiB·h, all copies", "GiB·h"),
-  amount("gib_in", "GiB in", "GiB", "sm"),
-  amount("gib_out", "GiB out", "GiB", "sm"),
+  count("topics", say.topics),
+  count("groups", say.groups),
+  amount("gib_hours", say.gibHAllCopies, say.gibH),
+  amount("gib_in", say.gibIn, say.gib, "sm"),
+  amount("gib_out", say.gibOut, say.gib, "sm"),
   column.accessor((row) => Number(row.cost ?? row.cost_at_least ?? -1), {
     id: "cost",
-    header: "Cost",
+    header: say.cost,
     sortDescFirst: true,
     meta: { align: "right" },
     cell: ({ row }) => <CostFigure row={row.original} />,
   }),
   column.accessor("unknown_parts", {
-    header: "Not known",
+    header: say.notKnown2,
     meta: { align: "right", hideBelow: "md" },
     cell: ({ getValue }) =>
       getValue() === 0 ? (
-        <span className="ps-muted">nothing</span>
+        <span className="ps-muted">{say.nothing}</span>
       ) : (
-        <span className="ps-warn">{formatInteger(getValue())} parts</span>
+        <span className="ps-warn">{say.parts(getValue())}</span>
       ),
   }),
   column.accessor((row) => row.as_of_ms ?? -1, {
     id: "as_of",
-    header: "As of",
+    header: say.asOf,
     meta: { hideBelow: "md" },
     cell: ({ row: { original: row } }) => (
       <>
-        <RelTime at={row.as_of_ms} fallback="not known yet" />
+        <RelTime at={row.as_of_ms} fallback={say.notKnownYet} />
         {row.seen_share !== null && (
-          <span className={row.seen_share < 0.9 ? "ps-warn" : "ps-muted"}>, {formatShare(row.seen_share)} seen</span>
+          <span className={row.seen_share < 0.9 ? "ps-warn" : "ps-muted"}>
+            {say.seen(<Quantity of="share" value={row.seen_share} />)}
+          </span>
         )}
       </>
     ),
@@ -82,7 +87,7 @@ export function ClusterUsageTable({ rows }: { rows: TenantUsageRow[] }) {
       rows={rows}
       columns={columns}
       rowId={(row) => row.cluster_id ?? ""}
-      label="Usage by cluster"
+      label={say.usageByCluster}
       defaultSort="-cost"
       pageSize={50}
     />

@@ -5,44 +5,47 @@ import { InsightCard } from "@/components/insight-card";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats } from "@/components/stats";
-import { formatAmount, formatInteger, plural } from "@/lib/format";
+import { formatAmount } from "@/lib/format";
 import { daysAgo, type TenantUsageRow, useTenantUsage } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
 import { USAGE_DAYS, type UsageSpan } from "@/lib/search";
 import { useSession } from "@/lib/session";
+import { words } from "@/words/usage";
 import { ClusterUsageTable } from "./cluster-usage-table";
+
+const say = words.usagePage;
 
 const route = getRouteApi("/app/usage");
 const ADDRESS = "/api/v1/analytics/usage";
 
-const amount = (value: number | null) => (value === null ? "not known" : formatAmount(value));
+const amount = (value: number | null) => (value === null ? say.notKnown : formatAmount(value));
 const exact = (value: number | null, unit: string) => (value === null ? undefined : `${value} ${unit}`);
 
 function figures(sum: TenantUsageRow, clusters: TenantUsageRow[]): Stat[] {
   return [
-    { label: "Cost", value: <CostFigure row={sum} />, note: costNote(sum, clusters) },
+    { label: say.cost, value: <CostFigure row={sum} />, note: costNote(sum, clusters) },
     {
-      label: "Held, all copies",
+      label: say.heldAllCopies,
       value: amount(sum.gib_hours),
-      note: "GiB·h",
-      title: exact(sum.gib_hours, "GiB·h"),
+      note: say.gibH,
+      title: exact(sum.gib_hours, say.gibH),
     },
-    { label: "Written", value: amount(sum.gib_in), note: "GiB", title: exact(sum.gib_in, "GiB") },
-    { label: "Read", value: amount(sum.gib_out), note: "GiB", title: exact(sum.gib_out, "GiB") },
+    { label: say.written, value: amount(sum.gib_in), note: say.gib, title: exact(sum.gib_in, say.gib) },
+    { label: say.read, value: amount(sum.gib_out), note: say.gib, title: exact(sum.gib_out, say.gib) },
     {
-      label: "Topics and groups",
-      value: sum.as_of_ms === null ? "not known" : `${formatInteger(sum.topics)} and ${formatInteger(sum.groups)}`,
-      note: `on ${plural(clusters.length, "cluster")}`,
+      label: say.topicsAndGroups,
+      value: sum.as_of_ms === null ? say.notKnown : say.and(sum.topics, sum.groups),
+      note: say.onClusters(clusters.length),
     },
   ];
 }
 
 /** Why the sum has no cost, or what it is made of. */
 function costNote(sum: TenantUsageRow, clusters: TenantUsageRow[]): string {
-  if (sum.cost !== null) return "by the price book";
-  if (sum.cost_at_least !== null) return `of ${plural(sum.unknown_parts, "part")} it is not known`;
+  if (sum.cost !== null) return say.byThePriceBook;
+  if (sum.cost_at_least !== null) return say.ofPartsItIsNot(sum.unknown_parts);
   const hasPrices = clusters.some((row) => row.cost_at_least !== null);
-  return hasPrices ? "in several currencies: not added" : "nothing known has a price";
+  return hasPrices ? say.inSeveralCurrenciesNotAdded : say.nothingKnownHasAPrice;
 }
 
 /** What the tenant used and what it costs: by cluster, and as a sum. */
@@ -56,12 +59,12 @@ export function UsagePage() {
   return (
     <>
       <PageHeader
-        title="Usage and cost"
-        sub={`What ${session?.tenant?.name ?? "the tenant"} held, wrote and read, and what that costs.`}
+        title={say.usageAndCost}
+        sub={say.whatHeldWroteAndRead(session?.tenant?.name ?? say.theTenant)}
         actions={
           <SegmentedControl
             size="xs"
-            aria-label="Time range of usage"
+            aria-label={say.timeRangeOfUsage}
             data={Object.keys(USAGE_DAYS)}
             value={last}
             onChange={(value) =>
@@ -71,11 +74,11 @@ export function UsagePage() {
         }
       />
       <InsightCard
-        title="By cluster"
+        title={say.byCluster}
         query={usage}
         file={{ address: ADDRESS, blanks: {}, asked: { from: daysAgo(USAGE_DAYS[last]) } }}
-        partial="Of some clusters nothing is known yet: the sum is without them."
-        empty="There is no cluster that you may see."
+        partial={say.ofSomeClustersNothingIs}
+        empty={say.thereIsNoClusterThat}
       >
         {(rows) => {
           const sum = rows.find((row) => row.cluster_id === null);

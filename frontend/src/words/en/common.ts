@@ -1,3 +1,6 @@
+import { rich, type Slot } from "../rich";
+import { number } from "./grammar";
+
 /** What many pages say alike: that something is not there, failed, old or awaited. */
 export const common = {
   pageNotFound: "Page not found",
@@ -7,15 +10,20 @@ export const common = {
   loading: "Loading",
   copy: "Copy",
   copied: "Copied",
+  justNow: "just now",
+  ago: (span: string) => `${span} ago`,
+  fromNow: (span: string) => `in ${span}`,
   request: (id: string) => `request ${id}`,
   part: {
+    asItWas: (time: Slot) => rich`Shown as it was ${time}.`,
+    asItWasBecause: (time: Slot, reason: string) => rich`Shown as it was ${time}: ${reason}`,
     unavailable: "This part is unavailable right now",
     notSent: "The server did not send it.",
     restIsFine: "The rest of the page is not affected; it is asked for again every few seconds.",
   },
   list: {
     notReadAgain: "Shown as it was: it could not be read again.",
-    cut: (count: number) => `Only the newest ${count} are shown; the REST API has the rest.`,
+    cut: (amount: number) => `Only the newest ${number(amount)} are shown; the REST API has the rest.`,
   },
   errors: {
     cancelled: "Request cancelled",

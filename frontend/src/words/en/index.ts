@@ -1,9 +1,29 @@
-import { common } from "./common";
-import { connect } from "./connect";
-import { kinds } from "./kinds";
-import { navigation } from "./navigation";
-import { palette } from "./palette";
-import { statuses } from "./statuses";
-
 /** English, in which the console is written first. */
-export const en = { common, connect, kinds, navigation, palette, statuses };
+export { alerts } from "./alerts";
+export { analytics } from "./analytics";
+export { audit } from "./audit";
+export { charts } from "./charts";
+export { clusters } from "./clusters";
+export { common } from "./common";
+export { connect } from "./connect";
+export { destinations } from "./destinations";
+export { diffs } from "./diffs";
+export { events } from "./events";
+export { frame } from "./frame";
+export { insights } from "./insights";
+export { kinds } from "./kinds";
+export { navigation } from "./navigation";
+export { objectiveParts } from "./objective-parts";
+export { objectives } from "./objectives";
+export { operations } from "./operations";
+export { overview } from "./overview";
+export { palette } from "./palette";
+export { parts } from "./parts";
+export { plans } from "./plans";
+export { platform } from "./platform";
+export { reassignments } from "./reassignments";
+export { runbooks } from "./runbooks";
+export { session } from "./session";
+export { settings } from "./settings";
+export { statuses } from "./statuses";
+export { usage } from "./usage";

@@ -25,4 +25,9 @@ export const navigation = {
   cluster: "Cluster",
   noCluster: "No cluster yet.",
   skip: "Skip to content",
+  main: "Main",
+  sidebar: "Sidebar",
+  menu: "Menu",
+  closeMenu: "Close menu",
+  breadcrumb: "Breadcrumb",
 } as const;

@@ -1,5 +1,9 @@
+import { count } from "./grammar";
+
 export const palette = {
   open: "Search",
+  /** The keys that open it, as a keyboard of a Mac and others have them. */
+  keys: { mac: "⌘K", other: "Ctrl K" },
   title: "Search and go to",
   placeholder: "A cluster, topic, group, user, operation, runbook or page",
   kinds: {
@@ -17,7 +21,7 @@ export const palette = {
   more: "More of these exist. Type more of the name.",
   failed: "The search failed. Pages can still be opened.",
   searching: "Searching…",
-  results: (count: number) => (count === 1 ? "1 result" : `${count} results`),
+  results: (amount: number) => count(amount, { one: "# result", other: "# results" }),
   hint: "↑ ↓ to choose, Enter to open, Esc to close",
   help: {
     title: "Keyboard shortcuts",

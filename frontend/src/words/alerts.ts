@@ -1,0 +1,4 @@
+import { alerts } from "./en/alerts";
+import { shown } from "./shown";
+
+export const words = shown("alerts", alerts);

@@ -1,0 +1,4 @@
+import { audit } from "./en/audit";
+import { shown } from "./shown";
+
+export const words = shown("audit", audit);

@@ -1,0 +1,4 @@
+import { destinations } from "./en/destinations";
+import { shown } from "./shown";
+
+export const words = shown("destinations", destinations);

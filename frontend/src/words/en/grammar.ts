@@ -1,0 +1,3 @@
+import { grammar } from "../grammar";
+
+export const { number, count } = grammar("en-US");

@@ -1,0 +1,48 @@
+import { rich, type Slot } from "../rich";
+import { count, number } from "./grammar";
+
+export const usage = {
+  clusterUsageTable: {
+    notKnown: "not known",
+    cluster: "Cluster",
+    topics: "Topics",
+    groups: "Groups",
+    gibHAllCopies: "GiB·h, all copies",
+    gibH: "GiB·h",
+    gibIn: "GiB in",
+    gib: "GiB",
+    gibOut: "GiB out",
+    cost: "Cost",
+    notKnown2: "Not known",
+    nothing: "nothing",
+    parts: (getValue: number) => `${number(getValue)} parts`,
+    asOf: "As of",
+    notKnownYet: "not known yet",
+    seen: (seenShare: Slot) => rich`, ${seenShare} seen`,
+    usageByCluster: "Usage by cluster",
+  },
+  usagePage: {
+    notKnown: "not known",
+    cost: "Cost",
+    heldAllCopies: "Held, all copies",
+    gibH: "GiB·h",
+    written: "Written",
+    gib: "GiB",
+    read: "Read",
+    topicsAndGroups: "Topics and groups",
+    and: (topics: number, groups: number) => `${number(topics)} and ${number(groups)}`,
+    onClusters: (amount: number) => `on ${count(amount, { one: "# cluster", other: "# clusters" })}`,
+    byThePriceBook: "by the price book",
+    ofPartsItIsNot: (unknownParts: number) =>
+      `of ${count(unknownParts, { one: "# part", other: "# parts" })} it is not known`,
+    inSeveralCurrenciesNotAdded: "in several currencies: not added",
+    nothingKnownHasAPrice: "nothing known has a price",
+    usageAndCost: "Usage and cost",
+    theTenant: "the tenant",
+    whatHeldWroteAndRead: (name: string) => `What ${name} held, wrote and read, and what that costs.`,
+    timeRangeOfUsage: "Time range of usage",
+    byCluster: "By cluster",
+    ofSomeClustersNothingIs: "Of some clusters nothing is known yet: the sum is without them.",
+    thereIsNoClusterThat: "There is no cluster that you may see.",
+  },
+} as const;

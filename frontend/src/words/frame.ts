@@ -1,0 +1,4 @@
+import { frame } from "./en/frame";
+import { shown } from "./shown";
+
+export const words = shown("frame", frame);

@@ -1,0 +1,4 @@
+import { insights } from "./en/insights";
+import { shown } from "./shown";
+
+export const words = shown("insights", insights);

@@ -1,0 +1,4 @@
+import { objectiveParts } from "./en/objective-parts";
+import { shown } from "./shown";
+
+export const words = shown("objectiveParts", objectiveParts);

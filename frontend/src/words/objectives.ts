@@ -1,0 +1,4 @@
+import { objectives } from "./en/objectives";
+import { shown } from "./shown";
+
+export const words = shown("objectives", objectives);

@@ -1,0 +1,4 @@
+import { overview } from "./en/overview";
+import { shown } from "./shown";
+
+export const words = shown("overview", overview);

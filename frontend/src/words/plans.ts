@@ -1,0 +1,4 @@
+import { plans } from "./en/plans";
+import { shown } from "./shown";
+
+export const words = shown("plans", plans);

@@ -1,0 +1,4 @@
+import { platform } from "./en/platform";
+import { shown } from "./shown";
+
+export const words = shown("platform", platform);

@@ -1,0 +1,4 @@
+import { runbooks } from "./en/runbooks";
+import { shown } from "./shown";
+
+export const words = shown("runbooks", runbooks);

@@ -1,0 +1,4 @@
+import { settings } from "./en/settings";
+import { shown } from "./shown";
+
+export const words = shown("settings", settings);

@@ -17,7 +17,8 @@ const series = [
     ] as [number, number][],
   },
 ];
-const event = timelineEvent({ at: "2026-11-21T10:30:00Z", text: "Someone left." });
+// About nothing that has a page: a link needs a router, which a chart alone has not.
+const event = timelineEvent({ at: "2026-11-21T10:30:00Z", text: "Someone left.", subject: "" });
 const SOME = { ...listed([event]), kept_from: "2026-10-17T10:00:00Z" };
 
 function draw(answer: unknown, about: ChartSubject | null = { clusterId: "c1" }) {

@@ -69,7 +69,12 @@ describe("the events of a cluster", () => {
         .getByRole("link")
         .getAttribute("href"),
     ).toBe("/clusters/c1/topics/a%2Fb");
-    expect(within(rows[1] as HTMLElement).queryByRole("link")).toBeNull();
+    expect(
+      within(rows[1] as HTMLElement)
+        .getByRole("link", { name: "Open broker" })
+        .getAttribute("href"),
+    ).toBe("/clusters/c1/brokers/2");
+    expect(within(rows[3] as HTMLElement).queryByRole("link")).toBeNull();
   });
 
   it("says between which readings something that was observed happened", async () => {

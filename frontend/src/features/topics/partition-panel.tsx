@@ -7,6 +7,7 @@ import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { Partition } from "@/lib/types";
 import { type ReplicasQuery, ReplicaTable } from "./replica-sizes";
+import { SegmentsCard } from "./segments-card";
 
 interface PartitionPanelProps {
   clusterId: string;
@@ -18,7 +19,7 @@ interface PartitionPanelProps {
   onClose: () => void;
 }
 
-/** One partition: where its log begins and ends, what goes in and out, and its replicas. */
+/** One partition: where its log begins and ends, what goes in and out, its replicas and their segments. */
 export function PartitionPanel({ clusterId, topic, partition, row, replicas, onClose }: PartitionPanelProps) {
   const close = (
     <ActionIcon onClick={onClose} size="sm" aria-label={`Close partition ${partition}`}>
@@ -66,6 +67,7 @@ export function PartitionPanel({ clusterId, topic, partition, row, replicas, onC
       <p className="ps-muted" style={{ fontSize: "0.75rem", margin: 0 }}>
         Of one partition the last hour is kept; the topic’s own throughput reaches further back.
       </p>
+      <SegmentsCard key={partition} clusterId={clusterId} topic={topic} row={row} />
     </div>
   );
 }

@@ -13,6 +13,7 @@ export { frame } from "./frame";
 export { insights } from "./insights";
 export { kinds } from "./kinds";
 export { navigation } from "./navigation";
+export { messages } from "./messages";
 export { objectiveParts } from "./objective-parts";
 export { objectives } from "./objectives";
 export { operations } from "./operations";

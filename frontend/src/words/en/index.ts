@@ -10,6 +10,7 @@ export { destinations } from "./destinations";
 export { diffs } from "./diffs";
 export { events } from "./events";
 export { frame } from "./frame";
+export { groups } from "./groups";
 export { insights } from "./insights";
 export { kinds } from "./kinds";
 export { navigation } from "./navigation";

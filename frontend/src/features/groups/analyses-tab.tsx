@@ -10,6 +10,9 @@ import { formatDuration } from "@/lib/format";
 import { daysAgo, type GroupRollup, useGroupRollups, useObjectives } from "@/lib/insights";
 import { type ChartRange, type Span, SPANS } from "@/lib/search";
 import { useSession } from "@/lib/session";
+import { words } from "@/words/groups";
+
+const say = words.analysesTab;
 
 const ROLLUPS = "/api/v1/clusters/{cluster_id}/analytics/rollups/groups";
 const OBJECTIVES = "/api/v1/clusters/{cluster_id}/analytics/lag-objectives";
@@ -33,7 +36,7 @@ export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: 
   return (
     <div className="ps-stack">
       <MeasureChart
-        title="Behind by, any range"
+        title={say.behindByAnyRange}
         clusterId={clusterId}
         measure="lag_seconds"
         about={{ group }}
@@ -42,7 +45,7 @@ export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: 
         onRange={onRange}
       />
       <RollupChart
-        title="Lag by hours and days"
+        title={say.lagByHoursAndDays}
         about={{ clusterId, subjects: [`group/${group}`] }}
         query={rollups}
         span={span}
@@ -55,7 +58,7 @@ export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: 
         table={(rows, periodS) => <GroupRollupTable rows={rows} periodS={periodS} />}
         figures={[
           {
-            caption: "Behind by, 95 % of the time at most",
+            caption: say.behindByAtMost,
             format: formatDuration,
             lines: topics.map((topic) => ({
               name: topic,
@@ -64,7 +67,7 @@ export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: 
             })),
           },
           {
-            caption: "Lag in records, at most",
+            caption: say.lagAtMost,
             lines: topics.map((topic) => ({
               name: topic,
               of: (row: GroupRollup) => row.topic === topic,
@@ -74,11 +77,11 @@ export function AnalysesTab({ clusterId, group, span, onSpan, range, onRange }: 
         ]}
       />
       <InsightCard
-        title="Lag objectives"
+        title={say.lagObjectives}
         query={objectives}
         file={{ address: OBJECTIVES, blanks: { cluster_id: clusterId }, asked: { group } }}
-        aside={canWrite && <Button onClick={() => setSetting(true)}>Set an objective</Button>}
-        empty="It needs windows in which the group's time lag is known."
+        aside={canWrite && <Button onClick={() => setSetting(true)}>{say.setAnObjective}</Button>}
+        empty={say.needsKnownTimeLag}
       >
         {(rows) => <ObjectiveTable rows={rows} clusterId={clusterId} isOfOne />}
       </InsightCard>

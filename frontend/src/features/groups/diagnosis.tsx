@@ -3,6 +3,9 @@ import { Notice } from "@/components/notice";
 import { LagStatus } from "@/components/status";
 import { LAG_SEVERITY, RISK_SEVERITY, type Severity } from "@/generated/constants";
 import type { GroupRow } from "@/lib/types";
+import { words } from "@/words/groups";
+
+const say = words.diagnosis;
 
 export type Diagnosis = GroupRow["diagnosis"];
 
@@ -35,14 +38,11 @@ export function DiagnosisNotice({ diagnosis }: { diagnosis: Diagnosis }) {
         <div key={text}>{text}</div>
       ))}
       <small>
-        {diagnosis.as_of ? (
-          <>
-            From what was measured,{" "}
-            <AsOf at={diagnosis.as_of} staleAfter={diagnosis.is_stale ? diagnosis.as_of : null} />.
-          </>
-        ) : (
-          "From what the brokers say; nothing was measured yet."
-        )}
+        {diagnosis.as_of
+          ? say.fromWhatWasMeasured(
+              <AsOf at={diagnosis.as_of} staleAfter={diagnosis.is_stale ? diagnosis.as_of : null} />,
+            )
+          : say.fromTheBrokers}
       </small>
     </Notice>
   );

@@ -7,6 +7,9 @@ import { LagStatus } from "@/components/status";
 import { formatInteger } from "@/lib/format";
 import { lossExactly, lossIn } from "@/lib/lag";
 import type { Retention } from "@/lib/types";
+import { words } from "@/words/groups";
+
+const say = words.expiryTable;
 
 /** Seconds until the first unread record of `group` expires, over all its topics. */
 export function soonestExpiry(gold: Retention | null | undefined, group: string): number | null {
@@ -30,7 +33,7 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
   );
   return (
     <Card
-      title="When unread records expire"
+      title={say.whenUnreadExpire}
       aside={
         <span style={{ fontSize: "0.75rem" }}>
           <AsOf at={gold.as_of} staleAfter={gold.stale_after} />
@@ -38,27 +41,25 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
       }
     >
       {rows.length === 0 ? (
-        <Empty title="Nothing known yet">
-          The next analytics run works this out from the offsets and the topics' retention.
-        </Empty>
+        <Empty title={say.nothingKnownYet}>{say.theNextRunWorksItOut}</Empty>
       ) : (
         <div className="ps-table-wrap">
-          <table className="ps-table" aria-label="Expiry of unread records">
+          <table className="ps-table" aria-label={say.expiryOfUnread}>
             <thead>
               <tr>
-                <th scope="col">Topic</th>
-                <th scope="col">Risk</th>
+                <th scope="col">{say.topic}</th>
+                <th scope="col">{say.risk}</th>
                 <th scope="col" data-align="right" className="ps-hide-sm">
-                  Kept for
+                  {say.keptFor}
                 </th>
                 <th scope="col" data-align="right">
-                  First loss
+                  {say.firstLoss}
                 </th>
                 <th scope="col" data-align="right" className="ps-hide-sm">
-                  Today's oldest unread expires
+                  {say.oldestUnreadExpires}
                 </th>
                 <th scope="col" data-align="right" className="ps-hide-sm">
-                  Lost unread
+                  {say.lostUnread}
                 </th>
               </tr>
             </thead>
@@ -89,18 +90,16 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
                   </td>
                   <td data-align="right" className="ps-hide-sm">
                     {row.oldest_unread_expires_in_s === null ? (
-                      <span className="ps-muted">nothing unread</span>
+                      <span className="ps-muted">{say.nothingUnread}</span>
                     ) : (
-                      <>
-                        in <Quantity of="span" value={row.oldest_unread_expires_in_s} />
-                      </>
+                      say.within(<Quantity of="span" value={row.oldest_unread_expires_in_s} />)
                     )}
                   </td>
                   <td data-align="right" className="ps-hide-sm">
                     {row.lost_records ? (
                       <span className="ps-bad">{formatInteger(row.lost_records)}</span>
                     ) : (
-                      <span className="ps-muted">none</span>
+                      <span className="ps-muted">{say.none}</span>
                     )}
                   </td>
                 </tr>

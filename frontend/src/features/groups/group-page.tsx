@@ -18,7 +18,7 @@ import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { GroupState } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
 import { useVisited } from "@/lib/use-recent";
@@ -27,6 +27,7 @@ import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useMayWrite } from "@/lib/permissions";
 import type { GroupDetail, GroupMember, LagPoint, PlanRequest } from "@/lib/types";
+import { words } from "@/words/groups";
 import { AnalysesTab } from "./analyses-tab";
 import { DiagnosisNotice, HarmStatus } from "./diagnosis";
 import { ExpiryTable, soonestExpiry } from "./expiry-table";
@@ -34,12 +35,14 @@ import { OffsetTable } from "./offset-table";
 import { PaceHistory } from "./pace-history";
 import { notStarted } from "./unread";
 
+const say = words.groupPage;
+
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
 
 const member = createColumnHelper<GroupMember>();
 const memberColumns = [
   member.accessor("client_id", {
-    header: "Client",
+    header: say.client,
     cell: ({ row }) => (
       <>
         <div>{row.original.client_id}</div>
@@ -50,16 +53,16 @@ const memberColumns = [
     ),
   }),
   member.accessor("host", {
-    header: "Host",
+    header: say.host,
     meta: { hideBelow: "sm" },
     cell: (cell) => <span className="ps-mono">{cell.getValue().replace(/^\//, "")}</span>,
   }),
-  member.accessor((row) => row.partitions.length, { id: "count", header: "Partitions", meta: { align: "right" } }),
+  member.accessor((row) => row.partitions.length, { id: "count", header: say.partitions, meta: { align: "right" } }),
   member.accessor((row) => assigned(row), {
     id: "assigned",
-    header: "Assigned",
+    header: say.assigned,
     enableSorting: false,
-    cell: (cell) => <span className="ps-mono ps-muted">{cell.getValue() || "nothing: idle"}</span>,
+    cell: (cell) => <span className="ps-mono ps-muted">{cell.getValue() || say.nothingIdle}</span>,
   }),
 ];
 
@@ -81,52 +84,42 @@ function figures(
   const more = notStarted(group);
   return [
     {
-      label: "State",
+      label: say.state,
       value: <GroupState state={group.state} />,
       note:
-        group.coordinator === null ? undefined : (
-          <>
-            coordinator <BrokerLink clusterId={clusterId} id={group.coordinator} />
-          </>
-        ),
+        group.coordinator === null
+          ? undefined
+          : say.coordinator(<BrokerLink clusterId={clusterId} id={group.coordinator} />),
     },
     {
-      label: "Members",
+      label: say.members,
       value: formatInteger(group.members.length),
-      note: plural(new Set(group.offsets.map((row) => row.topic)).size, "topic"),
+      note: say.topics(new Set(group.offsets.map((row) => row.topic)).size),
     },
     {
-      label: "Lag",
+      label: say.lag,
       value: formatInteger(group.lag),
-      note: more ? `+ ${more}` : "records, all partitions",
+      note: more ? `+ ${more}` : say.recordsOfAllPartitions,
     },
     {
-      label: "Behind by",
+      label: say.behindBy,
       value: <Quantity of="span" value={verdict?.lag_seconds} none="–" isKey />,
       note: <HarmStatus diagnosis={group.diagnosis} />,
     },
     {
-      label: "Today's oldest unread expires",
+      label: say.oldestUnreadExpires,
       value:
-        expiry === null || expiry === undefined ? (
-          "–"
-        ) : expiry <= 0 ? (
-          "now"
-        ) : (
-          <>
-            in <Quantity of="span" value={expiry} isKey />
-          </>
-        ),
+        expiry === null || expiry === undefined
+          ? "–"
+          : expiry <= 0
+            ? say.now
+            : say.within(<Quantity of="span" value={expiry} isKey />),
       tone: expiry !== null && expiry !== undefined && expiry <= 0 ? "bad" : undefined,
-      note: verdict?.eta_seconds ? (
-        <>
-          caught up in <Quantity of="span" value={verdict.eta_seconds} />
-        </>
-      ) : expiry === null || expiry === undefined ? (
-        "nothing at risk is known"
-      ) : (
-        "unless it is read before"
-      ),
+      note: verdict?.eta_seconds
+        ? say.caughtUpIn(<Quantity of="span" value={verdict.eta_seconds} />)
+        : expiry === null || expiry === undefined
+          ? say.nothingAtRisk
+          : say.unlessReadBefore,
     },
   ];
 }
@@ -154,32 +147,26 @@ export function GroupPage() {
         seen={query.data?.parts.group}
         mono
         mark={<Star about={{ kind: "group", cluster_id: clusterId, name }} />}
-        sub={group && `${group.protocol_type || "consumer"} group`}
+        sub={group && say.groupOf(group.protocol_type || "consumer")}
         actions={
           canWrite &&
           group && (
             <>
-              <Tooltip
-                label={
-                  active
-                    ? "The group has members: they have to stop before its offsets can be planned."
-                    : "Plan new offsets, see their effect, then confirm."
-                }
-              >
+              <Tooltip label={active ? say.membersHaveToStop : say.planNewOffsets}>
                 <ButtonLink
                   variant="default"
                   to="/clusters/$clusterId/groups/$group/reset"
                   params={{ clusterId, group: name }}
                   leftSection={<IconRewindBackward10 size={15} />}
                 >
-                  Reset offsets
+                  {say.resetOffsets}
                 </ButtonLink>
               </Tooltip>
               <MoreMenu>
                 <DeleteItem
                   onClick={() => setRequest({ kind: "group.delete", cluster_id: clusterId, inputs: { group: name } })}
                 >
-                  Delete group
+                  {say.deleteGroup}
                 </DeleteItem>
               </MoreMenu>
             </>
@@ -203,9 +190,9 @@ export function GroupPage() {
           }}
         >
           <Tabs.List mb={12}>
-            <Tabs.Tab value="offsets">Lag and offsets</Tabs.Tab>
-            <Tabs.Tab value="analyses">Analyses</Tabs.Tab>
-            <Tabs.Tab value="members">Members{active && ` (${group?.members.length})`}</Tabs.Tab>
+            <Tabs.Tab value="offsets">{say.lagAndOffsets}</Tabs.Tab>
+            <Tabs.Tab value="analyses">{say.analyses}</Tabs.Tab>
+            <Tabs.Tab value="members">{active ? say.membersOf(group?.members.length ?? 0) : say.members}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="offsets">
             <div className="ps-stack">
@@ -223,7 +210,7 @@ export function GroupPage() {
                 range={search.range}
                 onRange={(chosen) => void navigate({ search: (old) => ({ ...old, range: chosen }), replace: true })}
               />
-              <Card title="Place in each partition">
+              <Card title={say.placeInEachPartition}>
                 <PartView query={query} name="group" rows={7}>
                   {(found) => (
                     <OffsetTable
@@ -269,13 +256,9 @@ export function GroupPage() {
                     rows={found.members}
                     columns={memberColumns}
                     rowId={(row) => row.member_id}
-                    label="Members"
+                    label={say.members}
                     defaultSort="client_id"
-                    empty={
-                      <Empty title="No members right now">
-                        Nobody reads for this group; its committed offsets wait until they expire.
-                      </Empty>
-                    }
+                    empty={<Empty title={say.noMembers}>{say.nobodyReads}</Empty>}
                   />
                 )}
               </PartView>
@@ -285,10 +268,10 @@ export function GroupPage() {
       </div>
       <PlanFlow
         request={request}
-        title={`Delete ${name}`}
+        title={say.deleteNamed(name)}
         onClose={() => setRequest(null)}
         leave={{
-          label: "Back to groups",
+          label: say.backToGroups,
           go: () => void leave({ to: "/clusters/$clusterId/groups", params: { clusterId } }),
         }}
       />

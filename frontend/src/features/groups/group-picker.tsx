@@ -2,6 +2,9 @@ import { Autocomplete } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { api } from "@/lib/api-client";
+import { words } from "@/words/groups";
+
+const say = words.groupPicker;
 
 const OFFERED_MAX = 20;
 const TYPING_MS = 200;
@@ -30,8 +33,8 @@ export function GroupPicker({ clusterId, except, value, onChange, error }: Group
   const names = (query.data?.data ?? []).map((row) => row.group).filter((name) => name !== except);
   return (
     <Autocomplete
-      label="Group to copy from"
-      description="Its committed offsets are read when the plan is made; it stays as it is."
+      label={say.groupToCopyFrom}
+      description={say.readWhenPlanned}
       size="sm"
       maw={520}
       data={names}

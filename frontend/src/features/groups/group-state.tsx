@@ -1,6 +1,9 @@
 import { Empty } from "@/components/empty";
 import { formatInteger } from "@/lib/format";
 import type { GroupDetail } from "@/lib/types";
+import { words } from "@/words/groups";
+
+const say = words.groupState;
 
 /** The sum; not known while a part of it is not. */
 function total(values: (number | null)[]): number | null {
@@ -10,17 +13,17 @@ function total(values: (number | null)[]): number | null {
 /** Per topic: how much is held, how much of it is unread. */
 export function GroupState({ group }: { group: GroupDetail }) {
   const topics = [...new Set(group.offsets.map((row) => row.topic))].sort();
-  if (topics.length === 0) return <Empty title="No committed offsets">There is nothing to reset yet.</Empty>;
+  if (topics.length === 0) return <Empty title={say.noCommittedOffsets}>{say.nothingToReset}</Empty>;
   return (
-    <table className="ps-table" aria-label="Committed offsets by topic">
+    <table className="ps-table" aria-label={say.committedByTopic}>
       <thead>
         <tr>
-          <th scope="col">Topic</th>
+          <th scope="col">{say.topic}</th>
           <th scope="col" data-align="right">
-            Held
+            {say.held}
           </th>
           <th scope="col" data-align="right">
-            Lag
+            {say.lag}
           </th>
         </tr>
       </thead>
@@ -37,7 +40,7 @@ export function GroupState({ group }: { group: GroupDetail }) {
               <td className="ps-mono">{topic}</td>
               <td data-align="right">{formatInteger(held)}</td>
               <td data-align="right">
-                {least === most ? formatInteger(least) : `${formatInteger(least)} to ${formatInteger(most)}`}
+                {least === most ? formatInteger(least) : say.between(formatInteger(least), formatInteger(most))}
               </td>
             </tr>
           );

@@ -17,7 +17,7 @@ import { SearchBox } from "@/components/search-box";
 import { sparkColumn } from "@/components/spark-column";
 import { Star } from "@/components/star";
 import { GroupState } from "@/components/status";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { favouritesAsked, useFavourites } from "@/lib/favourites";
 import { usePageOfList } from "@/lib/page";
@@ -25,8 +25,11 @@ import { sortOf } from "@/lib/search";
 import { exportList } from "@/lib/exports";
 import { isRefusal } from "@/lib/problem";
 import type { GroupRow, LagPoint } from "@/lib/types";
+import { words } from "@/words/groups";
 import { HarmStatus, isWorthASentence } from "./diagnosis";
 import { UnreadOfGroup } from "./unread";
+
+const say = words.groupsPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/groups");
 
@@ -35,7 +38,7 @@ type Row = GroupRow & { verdict?: LagPoint };
 const column = createColumnHelper<Row>();
 const columns = (clusterId: string, top: number) => [
   column.accessor("group", {
-    header: "Group",
+    header: say.group,
     cell: ({ row }) => (
       <>
         <Star about={{ kind: "group", cluster_id: clusterId, name: row.original.group }} />
@@ -47,24 +50,24 @@ const columns = (clusterId: string, top: number) => [
     ),
   }),
   column.accessor("state", {
-    header: "State",
+    header: say.state,
     meta: { hideBelow: "sm" },
     cell: (cell) => <GroupState state={cell.getValue()} />,
   }),
   column.accessor((row) => row.diagnosis.severity, {
     id: "verdict",
-    header: "Status",
+    header: say.status,
     cell: ({ row }) => <HarmStatus diagnosis={row.original.diagnosis} />,
   }),
   sparkColumn<Row>(clusterId, "group", (row) => row.group),
   column.accessor("members", {
-    header: "Members",
+    header: say.members,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor((row) => row.unread_at_most ?? row.lag ?? -1, {
     id: "lag",
-    header: "Lag",
+    header: say.lag,
     meta: { align: "right" },
     cell: ({ row }) => (
       <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>
@@ -74,13 +77,13 @@ const columns = (clusterId: string, top: number) => [
   }),
   column.accessor((row) => row.verdict?.lag_seconds ?? null, {
     id: "seconds",
-    header: "Behind by",
+    header: say.behindBy,
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ row }) => <Behind point={row.original.verdict} />,
   }),
   column.accessor((row) => row.coordinator ?? -1, {
     id: "coordinator",
-    header: "Coordinator",
+    header: say.coordinator,
     meta: { align: "right", hideBelow: "md" },
     cell: ({ row }) =>
       row.original.coordinator === null ? (
@@ -95,8 +98,8 @@ const columns = (clusterId: string, top: number) => [
 const SORTS = ["group", "state", "verdict", "members", "lag", "seconds", "coordinator"] as const;
 /** By the URL's `state`. */
 const FILTERS = [
-  ["trouble", "Only in trouble"],
-  ["lagging", "Only with lag"],
+  ["trouble", say.onlyInTrouble],
+  ["lagging", say.onlyWithLag],
 ] as const;
 
 /** Time lag; a lower bound is shown as one. */
@@ -137,29 +140,21 @@ export function GroupsPage() {
   return (
     <>
       <PageHeader
-        title="Consumer groups"
+        title={say.consumerGroups}
         actions={<ExportButton onExport={() => exportList("groups", clusterId, ask)} />}
         seen={query.data?.parts.groups}
         sub={
-          counts && (
-            <>
-              {plural(counts.matched, "group")}. Lag is the brokers'; status and time lag are measured
-              {gold?.as_of ? (
-                <>
-                  , <AsOf at={gold.as_of} staleAfter={gold.stale_after} />.
-                </>
-              ) : (
-                " and appear after the first samples."
-              )}
-            </>
-          )
+          counts &&
+          (gold?.as_of
+            ? say.measured(counts.matched, <AsOf at={gold.as_of} staleAfter={gold.stale_after} />)
+            : say.notMeasuredYet(counts.matched))
         }
       />
       <Card>
         <div className="ps-toolbar">
           <SearchBox
             value={search.q ?? ""}
-            label="Search groups"
+            label={say.searchGroups}
             onChange={(q) =>
               void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })
             }
@@ -178,7 +173,7 @@ export function GroupsPage() {
           ))}
           <Switch
             size="xs"
-            label="Only favourites"
+            label={say.onlyFavourites}
             checked={search.starred ?? false}
             onChange={(event) => {
               const starred = event.currentTarget.checked || undefined;
@@ -196,16 +191,16 @@ export function GroupsPage() {
               paged={counts ?? undefined}
               columns={columns(clusterId, counts?.largest_lag ?? 0)}
               rowId={(row) => row.group}
-              label="Consumer groups"
+              label={say.consumerGroups}
               defaultSort="-verdict"
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
               empty={
                 search.q || search.state || search.starred ? (
-                  <Empty title="No group matches">Change the search or the filter above.</Empty>
+                  <Empty title={say.noGroupMatches}>{say.changeTheSearch}</Empty>
                 ) : (
-                  <Empty icon={<IconUsersGroup size={20} />} title="No consumer groups yet">
-                    A group appears when its first member joins or commits an offset.
+                  <Empty icon={<IconUsersGroup size={20} />} title={say.noGroupsYet}>
+                    {say.whenAGroupAppears}
                   </Empty>
                 )
               }

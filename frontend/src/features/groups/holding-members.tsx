@@ -1,6 +1,8 @@
 import { Notice } from "@/components/notice";
-import { plural } from "@/lib/format";
 import type { GroupMember } from "@/lib/types";
+import { words } from "@/words/groups";
+
+const say = words.holdingMembers;
 
 const NAMED_MAX = 10;
 
@@ -8,20 +10,19 @@ const NAMED_MAX = 10;
 export function HoldingMembers({ members }: { members: GroupMember[] }) {
   const more = members.length - NAMED_MAX;
   return (
-    <Notice
-      tone="warn"
-      title={`${plural(members.length, "member")} of this group ${members.length === 1 ? "is" : "are"} active`}
-    >
-      Offsets can be set only while nobody consumes. Stop the members; this page notices it by itself.
-      <ul aria-label="Members that keep it from running" style={{ margin: "4px 0 0", paddingLeft: 18 }}>
+    <Notice tone="warn" title={say.active(members.length)}>
+      {say.stopTheMembers}
+      <ul aria-label={say.membersThatHold} style={{ margin: "4px 0 0", paddingLeft: 18 }}>
         {members.slice(0, NAMED_MAX).map((member) => (
           <li key={member.member_id} title={member.member_id}>
-            <span className="ps-text">{member.client_id}</span> on{" "}
-            <span className="ps-mono">{member.host.replace(/^\//, "")}</span>
-            {`, ${plural(member.partitions.length, "partition")}`}
+            {say.memberOn(
+              <span className="ps-text">{member.client_id}</span>,
+              <span className="ps-mono">{member.host.replace(/^\//, "")}</span>,
+              member.partitions.length,
+            )}
           </li>
         ))}
-        {more > 0 && <li>and {plural(more, "other")}</li>}
+        {more > 0 && <li>{say.andOthers(more)}</li>}
       </ul>
     </Notice>
   );

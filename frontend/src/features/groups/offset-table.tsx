@@ -7,11 +7,14 @@ import { partitionColumn, partitionId } from "@/components/partition-column";
 import { formatDuration, formatInteger } from "@/lib/format";
 import { exactly } from "@/lib/quantities";
 import type { GroupOffset } from "@/lib/types";
+import { words } from "@/words/groups";
 import { etaOf, formatRate } from "./pace";
 import { UnreadOfPartition } from "./unread";
 
+const say = words.offsetTable;
+
 const offset = createColumnHelper<GroupOffset>();
-const NOBODY = <span className="ps-muted">nobody</span>;
+const NOBODY = <span className="ps-muted">{say.nobody}</span>;
 
 const columns = (clusterId: string, top: number, hasMembers: boolean) => [
   partitionColumn<GroupOffset>(
@@ -26,7 +29,7 @@ const columns = (clusterId: string, top: number, hasMembers: boolean) => [
         params={{ clusterId, topic }}
         search={{ partition }}
         className="ps-link"
-        title="What goes in and out of this partition, and its replicas"
+        title={say.whatOpensThere}
       >
         {partition}
       </Link>
@@ -36,7 +39,7 @@ const columns = (clusterId: string, top: number, hasMembers: boolean) => [
     ? [
         offset.accessor((row) => row.owner?.client_id ?? "", {
           id: "owner",
-          header: "Owner",
+          header: say.owner,
           meta: { hideBelow: "sm" as const },
           cell: ({ row }) => <Owner owner={row.original.owner} />,
         }),
@@ -44,23 +47,25 @@ const columns = (clusterId: string, top: number, hasMembers: boolean) => [
     : []),
   offset.accessor((row) => row.committed ?? -1, {
     id: "committed",
-    header: "Committed",
+    header: say.committed,
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ row }) =>
-      row.original.committed === null ? <span className="ps-muted">none</span> : formatInteger(row.original.committed),
+      row.original.committed === null ? (
+        <span className="ps-muted">{say.none}</span>
+      ) : (
+        formatInteger(row.original.committed)
+      ),
   }),
   offset.accessor("log_end", {
-    header: "Log end",
+    header: say.logEnd,
     meta: { align: "right", hideBelow: "md" },
     cell: ({ row }) => (
-      <span title={`The log begins at ${formatInteger(row.original.log_start)}.`}>
-        {formatInteger(row.original.log_end)}
-      </span>
+      <span title={say.logBeginsAt(formatInteger(row.original.log_start))}>{formatInteger(row.original.log_end)}</span>
     ),
   }),
   offset.accessor((row) => row.unread_at_most ?? -1, {
     id: "lag",
-    header: "Lag",
+    header: say.lag,
     meta: { align: "right" },
     cell: ({ row }) => (
       <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>
@@ -70,25 +75,25 @@ const columns = (clusterId: string, top: number, hasMembers: boolean) => [
   }),
   offset.accessor((row) => row.lag_s ?? row.lag_s_at_least ?? -1, {
     id: "seconds",
-    header: "Behind by",
+    header: say.behindBy,
     meta: { align: "right" },
     cell: ({ row }) => <Behind row={row.original} />,
   }),
   offset.accessor((row) => row.produce_records_per_s ?? -1, {
     id: "produced",
-    header: "Produced",
+    header: say.produced,
     meta: { align: "right", hideBelow: "md" },
     cell: ({ row }) => <Rate value={row.original.produce_records_per_s} />,
   }),
   offset.accessor((row) => row.consume_records_per_s ?? -1, {
     id: "consumed",
-    header: "Consumed",
+    header: say.consumed,
     meta: { align: "right", hideBelow: "md" },
     cell: ({ row }) => <Rate value={row.original.consume_records_per_s} />,
   }),
   offset.accessor((row) => row.eta_s ?? Number.MAX_VALUE, {
     id: "eta",
-    header: "Caught up in",
+    header: say.caughtUpIn,
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ row }) => <CaughtUp row={row.original} />,
   }),
@@ -97,7 +102,7 @@ const columns = (clusterId: string, top: number, hasMembers: boolean) => [
 function Owner({ owner }: { owner: GroupOffset["owner"] }) {
   if (owner === null) return NOBODY;
   return (
-    <span title={`Member ${owner.member_id}`}>
+    <span title={say.member(owner.member_id)}>
       {owner.client_id} <span className="ps-mono ps-muted">{owner.host.replace(/^\//, "")}</span>
     </span>
   );
@@ -111,7 +116,7 @@ function Rate({ value }: { value: number | null }) {
 /** Time lag; a lower bound is shown as one, and a standstill said. */
 function Behind({ row }: { row: GroupOffset }) {
   const isStuck = row.stuck_s !== null && (row.lag ?? 0) > 0 && row.stuck_s >= 300;
-  const hint = isStuck ? `The committed offset has stood still for ${formatDuration(row.stuck_s)}.` : undefined;
+  const hint = isStuck ? say.stoodStillFor(formatDuration(row.stuck_s)) : undefined;
   if (row.lag_s !== null) {
     return (
       <span
@@ -124,7 +129,7 @@ function Behind({ row }: { row: GroupOffset }) {
   }
   if (row.lag_s_at_least)
     return (
-      <span title={[`at least ${exactly("span", row.lag_s_at_least)}`, hint].filter(Boolean).join("; ")}>
+      <span title={[say.atLeast(exactly("span", row.lag_s_at_least)), hint].filter(Boolean).join("; ")}>
         ≥ {formatDuration(row.lag_s_at_least)}
       </span>
     );
@@ -156,11 +161,11 @@ export function OffsetTable({ clusterId, rows, hasMembers, view, onView }: Offse
       rows={rows}
       columns={columns(clusterId, top, hasMembers)}
       rowId={partitionId}
-      label="Offsets"
+      label={say.offsets}
       defaultSort="partition"
       view={view}
       onView={onView}
-      empty={<Empty title="No committed offsets">The group has not committed yet, or its offsets have expired.</Empty>}
+      empty={<Empty title={say.noCommittedOffsets}>{say.notCommittedOrExpired}</Empty>}
     />
   );
 }

@@ -10,7 +10,10 @@ import type { components } from "@/generated/api";
 import { api } from "@/lib/api-client";
 import { type Point, withGaps } from "@/lib/gaps";
 import { RANGES, type Range } from "@/lib/search";
+import { words } from "@/words/groups";
 import { formatRate } from "./pace";
+
+const say = words.paceHistory;
 
 type PacePoint = components["schemas"]["PacePoint"];
 type Measured = "produce_records_per_s" | "consume_records_per_s" | "oldest_unread_expires_in_s";
@@ -65,17 +68,17 @@ export function PaceHistory({ clusterId, group, range, worst }: PaceHistoryProps
       </div>
     );
   } else if (topic === undefined) {
-    body = <Empty title="No pace in this range yet">It is measured over a few minutes of samples.</Empty>;
+    body = <Empty title={say.noPaceYet}>{say.measuredOverMinutes}</Empty>;
   } else {
     body = (
       <div className="ps-card-body">
-        <PaceChart label={`Produced against consumed on ${topic} over time`} formatRate={formatRate} {...lines} />
+        <PaceChart label={say.onTopicOverTime(topic)} formatRate={formatRate} {...lines} />
       </div>
     );
   }
   return (
     <Card
-      title="Produced against consumed"
+      title={say.producedAgainstConsumed}
       aside={
         <>
           <span style={{ fontSize: "0.75rem" }}>
@@ -85,7 +88,7 @@ export function PaceHistory({ clusterId, group, range, worst }: PaceHistoryProps
             <Select
               size="xs"
               w={180}
-              aria-label="Topic of the chart"
+              aria-label={say.topicOfTheChart}
               data={topics}
               value={topic ?? null}
               onChange={setChosen}

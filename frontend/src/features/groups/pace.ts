@@ -1,6 +1,9 @@
 /** How fast a partition is written and read, and when its reader is there, in words. */
 import { formatDuration, formatInteger } from "@/lib/format";
 import type { GroupOffset } from "@/lib/types";
+import { words } from "@/words/groups";
+
+const say = words.pace;
 
 /** 14.2 → "14/s"; what is not known is said. */
 export function formatRate(recordsPerS: number | null | undefined): string {
@@ -19,11 +22,9 @@ export interface Eta {
 
 /** When the reader of a partition has caught up. */
 export function etaOf(row: GroupOffset): Eta {
-  if (row.lag === 0) return { text: "caught up", hint: "Nothing committed is unread." };
+  if (row.lag === 0) return { text: say.caughtUp, hint: say.nothingUnread };
   const { produce_records_per_s: produced, consume_records_per_s: consumed, eta_s: eta } = row;
-  if (row.lag === null || produced === null || consumed === null)
-    return { text: "–", hint: "Not known: it needs a commit and a few samples of it." };
-  if (eta !== null)
-    return { text: formatDuration(eta), hint: `At the pace of the last minutes; ${Math.round(eta)} s.` };
-  return { text: "not at this pace", tone: "warn", hint: "As much or more is produced than consumed." };
+  if (row.lag === null || produced === null || consumed === null) return { text: "–", hint: say.needsSamples };
+  if (eta !== null) return { text: formatDuration(eta), hint: say.atThePaceOfTheLastMinutes(Math.round(eta)) };
+  return { text: say.notAtThisPace, tone: "warn", hint: say.producedFaster };
 }

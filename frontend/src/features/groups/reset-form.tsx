@@ -3,8 +3,11 @@ import { partitionId } from "@/components/partition-column";
 import { useDraft } from "@/lib/draft";
 import { toProblem } from "@/lib/problem";
 import type { GroupDetail } from "@/lib/types";
+import { words } from "@/words/groups";
 import { type Chosen, inputsOf, type ResetInputs, STRATEGIES, type Strategy } from "./reset-strategies";
 import { ResetTarget } from "./reset-target";
+
+const say = words.resetForm;
 
 /** Names offered at a time; typing finds the others. */
 const OFFERED_MAX = 100;
@@ -58,12 +61,12 @@ export function ResetForm({ clusterId, group, draft, busy, blocked, error, onPla
     <form onSubmit={submit}>
       <Stack gap="lg">
         <Radio.Group
-          label="Start reading from"
+          label={say.startReadingFrom}
           value={chosen.strategy}
           onChange={(next) => change({ strategy: next as Strategy })}
         >
           <Stack gap={8} mt={8}>
-            {STRATEGIES.map(([id, label, description]) => (
+            {STRATEGIES.map(({ id, label, description }) => (
               <Radio key={id} value={id} size="xs" label={label} description={description} />
             ))}
           </Stack>
@@ -78,13 +81,9 @@ export function ResetForm({ clusterId, group, draft, busy, blocked, error, onPla
         {chosen.strategy !== "file" && (
           <>
             <MultiSelect
-              label="Topics"
-              description={
-                chosen.strategy === "copy"
-                  ? "None chosen: wherever the other group has a commit."
-                  : "None chosen: all topics with committed offsets."
-              }
-              placeholder={chosen.topics.length === 0 ? "All topics of the group" : undefined}
+              label={say.topics}
+              description={chosen.strategy === "copy" ? say.whereverTheOtherHasACommit : say.allTopicsWithOffsets}
+              placeholder={chosen.topics.length === 0 ? say.allTopics : undefined}
               data={topics}
               value={chosen.topics}
               onChange={(next) => change({ topics: next, partitions: [] })}
@@ -95,9 +94,9 @@ export function ResetForm({ clusterId, group, draft, busy, blocked, error, onPla
               maw={520}
             />
             <MultiSelect
-              label="Partitions"
-              description="None chosen: all partitions of the topics."
-              placeholder={chosen.partitions.length === 0 ? "All partitions" : undefined}
+              label={say.partitions}
+              description={say.allPartitionsOfTopics}
+              placeholder={chosen.partitions.length === 0 ? say.allPartitions : undefined}
               data={ofTopics.map(partitionId)}
               value={chosen.partitions}
               onChange={(next) => change({ partitions: next })}
@@ -121,7 +120,7 @@ export function ResetForm({ clusterId, group, draft, busy, blocked, error, onPla
             disabled={!inputs || blocked !== undefined}
             aria-describedby={blocked ? "reset-blocked" : undefined}
           >
-            Review plan
+            {say.reviewPlan}
           </Button>
         </Group>
       </Stack>

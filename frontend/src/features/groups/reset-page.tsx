@@ -10,18 +10,21 @@ import { Refused } from "@/components/refused";
 import type { WizardStep } from "@/components/wizard";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
+import { words } from "@/words/groups";
 import { GroupState } from "./group-state";
 import { HoldingMembers } from "./holding-members";
 import { saveOffsets } from "./offset-csv";
 import { ResetForm } from "./reset-form";
 import type { ResetInputs } from "./reset-strategies";
 
+const say = words.resetPage;
+
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group/reset");
 
 const STEPS: WizardStep[] = [
-  ["Strategy", "where to read from"],
-  ["Plan", "effect per partition"],
-  ["Done and verified", "live steps"],
+  [say.strategy, say.whereToReadFrom],
+  [say.plan, say.effectPerPartition],
+  [say.doneAndVerified, say.liveSteps],
 ];
 
 export function ResetPage() {
@@ -32,21 +35,11 @@ export function ResetPage() {
     wizard.ask({ kind: "offset.reset", cluster_id: clusterId, inputs: { group: name, ...inputs } });
   const draft = `reset/${clusterId}/${name}`;
   const members = query.data?.parts.group.data?.members.length ?? 0;
-  const blocked =
-    members > 0
-      ? `Waits until ${members === 1 ? "the group's member has" : `all ${members} members have`} stopped.`
-      : undefined;
+  const blocked = members > 0 ? say.waitsForMembers(members) : undefined;
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
-      <PageHeader
-        title="Reset offsets"
-        sub={
-          <>
-            Of group <span className="ps-mono">{name}</span>
-          </>
-        }
-      />
+      <PageHeader title={say.resetOffsets} sub={say.ofGroup(<span className="ps-mono">{name}</span>)} />
       <PlanWizard
         wizard={wizard}
         steps={STEPS}
@@ -57,14 +50,14 @@ export function ResetPage() {
         done={
           <Notice
             tone="ok"
-            title="The new offsets were committed and read back"
+            title={say.committedAndReadBack}
             action={
               <ButtonLink to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: name }}>
-                Open group
+                {say.openGroup}
               </ButtonLink>
             }
           >
-            The offsets from before are kept. Undo puts them back while the group is empty.
+            {say.offsetsFromBeforeAreKept}
           </Notice>
         }
       >
@@ -72,7 +65,7 @@ export function ResetPage() {
           <Card padded>
             <PartView query={query} name="group">
               {(group) => (
-                <NeedsRole over="group" clusterId={clusterId} name={name} what="Resetting offsets">
+                <NeedsRole over="group" clusterId={clusterId} name={name} what={say.resettingOffsets}>
                   <ResetForm
                     clusterId={clusterId}
                     group={group}
@@ -87,7 +80,7 @@ export function ResetPage() {
               )}
             </PartView>
           </Card>
-          <Card title="Where the group stands">
+          <Card title={say.whereTheGroupStands}>
             <PartView query={query} name="group">
               {(group) => (
                 <>
@@ -95,7 +88,7 @@ export function ResetPage() {
                   {group.offsets.some((row) => row.committed !== null) && (
                     <div className="ps-card-body">
                       <Button variant="default" size="xs" onClick={() => saveOffsets(group.group, group.offsets)}>
-                        Save these offsets as a file
+                        {say.saveAsAFile}
                       </Button>
                     </div>
                   )}

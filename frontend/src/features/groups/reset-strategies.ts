@@ -1,20 +1,13 @@
 /** What a reset may go by, as the form holds it and as a plan takes it. */
 import type { PlanInputs } from "@/lib/types";
+import { words } from "@/words/groups";
 
 /** What a reset takes, but for the group, which the page knows. */
 export type ResetInputs = Omit<PlanInputs<"offset.reset">, "group">;
 export type Strategy = ResetInputs["strategy"];
 
-export const STRATEGIES: [Strategy, string, string][] = [
-  ["earliest", "The beginning", "Read everything that is still held once more."],
-  ["latest", "The end", "Skip everything unread; start with what arrives from now on."],
-  ["timestamp", "A point in time", "Start with the first record at or after it."],
-  ["duration", "Some time ago", "Start with the first record of the last minutes, hours or days."],
-  ["shift", "Some records back or forward", "Relative to the committed offset of each partition."],
-  ["offset", "An exact offset", "The same number in every chosen partition."],
-  ["file", "Offsets of a file", "One for each partition, as kafka-consumer-groups.sh exports them."],
-  ["copy", "Where another group stands", "Take over its committed offsets."],
-];
+const IDS: Strategy[] = ["earliest", "latest", "timestamp", "duration", "shift", "offset", "file", "copy"];
+export const STRATEGIES = IDS.map((id) => ({ id, ...words.strategies[id] }));
 
 export const UNITS_MS = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 export type Unit = keyof typeof UNITS_MS;

@@ -1,10 +1,15 @@
 import { FileButton, Button, Group, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { words } from "@/words/groups";
 import { GroupPicker } from "./group-picker";
 import { type Chosen, type Unit, UNITS_MS } from "./reset-strategies";
 
+const say = words.resetTarget;
+
 /** As many characters as a plan takes. */
 const FILE_CHARS_MAX = 900_000;
+
+const UNITS = (Object.keys(UNITS_MS) as Unit[]).map((value) => ({ value, label: say.units[value] }));
 
 interface TargetProps {
   clusterId: string;
@@ -24,8 +29,8 @@ export function ResetTarget({ clusterId, group, chosen, onChange, problems }: Ta
       return (
         <Group gap="xs" align="flex-end">
           <NumberInput
-            label="How long ago"
-            description="Counted back from when the plan is made."
+            label={say.howLongAgo}
+            description={say.countedBack}
             size="sm"
             w={180}
             min={0}
@@ -34,10 +39,10 @@ export function ResetTarget({ clusterId, group, chosen, onChange, problems }: Ta
             error={problems.value}
           />
           <Select
-            aria-label="Unit of how long ago"
+            aria-label={say.unitOfHowLongAgo}
             size="sm"
             w={120}
-            data={Object.keys(UNITS_MS)}
+            data={UNITS}
             value={chosen.unit}
             onChange={(unit) => onChange({ unit: unit as Unit })}
             allowDeselect={false}
@@ -48,8 +53,8 @@ export function ResetTarget({ clusterId, group, chosen, onChange, problems }: Ta
     case "offset":
       return (
         <NumberInput
-          label={chosen.strategy === "shift" ? "Records" : "Offset"}
-          description={chosen.strategy === "shift" ? "Negative goes back and reads again, positive skips." : undefined}
+          label={chosen.strategy === "shift" ? say.records : say.offset}
+          description={chosen.strategy === "shift" ? say.negativeGoesBack : undefined}
           min={chosen.strategy === "shift" ? undefined : 0}
           size="sm"
           w={220}
@@ -79,17 +84,18 @@ export function ResetTarget({ clusterId, group, chosen, onChange, problems }: Ta
 function PointInTime({ time, onChange }: { time: string; onChange: (time: string) => void }) {
   const timestamp = new Date(time).getTime();
   const isNone = Number.isNaN(timestamp);
+  const utc = isNone ? undefined : `${new Date(timestamp).toISOString().slice(0, 16)}Z`;
   return (
     <TextInput
       type="datetime-local"
-      label="Time (of this browser's zone)"
-      description={isNone ? undefined : `${new Date(timestamp).toISOString().slice(0, 16)}Z`}
+      label={say.timeOfThisZone}
+      description={utc}
       size="sm"
       w={260}
       maw="100%"
       value={time}
       onChange={(event) => onChange(event.currentTarget.value)}
-      error={isNone ? "A date and a time" : undefined}
+      error={isNone ? say.aDateAndATime : undefined}
     />
   );
 }
@@ -107,21 +113,21 @@ function OffsetFile({ text, onChange, problem }: OffsetFileProps) {
     if (!file) return;
     setUnread("");
     if (file.size > FILE_CHARS_MAX) {
-      setUnread(`${file.name} is larger than ${FILE_CHARS_MAX / 1000} kB.`);
+      setUnread(say.fileTooLarge(file.name, FILE_CHARS_MAX / 1000));
       return;
     }
     try {
       onChange(await file.text());
     } catch {
-      setUnread(`${file.name} could not be read.`);
+      setUnread(say.fileNotRead(file.name));
     }
   };
   return (
     <Stack gap="xs" maw={520}>
       <Textarea
-        label="Offsets"
-        description="A line a partition: topic,partition,offset; or with the group before them."
-        placeholder="orders,0,1200"
+        label={say.offsets}
+        description={say.howAFileIsWritten}
+        placeholder={say.fileExample}
         classNames={{ input: "ps-mono" }}
         autosize
         minRows={4}
@@ -135,7 +141,7 @@ function OffsetFile({ text, onChange, problem }: OffsetFileProps) {
       <FileButton onChange={(file) => void read(file)} accept=".csv,text/csv,text/plain">
         {(props) => (
           <Button {...props} variant="default" size="xs" style={{ alignSelf: "flex-start" }}>
-            Read a file
+            {say.readAFile}
           </Button>
         )}
       </FileButton>

@@ -1,18 +1,16 @@
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import type { GroupOffset, GroupRow } from "@/lib/types";
+import { words } from "@/words/groups";
 
-const POLICY =
-  "A partition without a commit is read from its first record with auto.offset.reset=earliest, " +
-  "from its end with latest. That is a setting of the consumers, which brokers do not know.";
+const say = words.unread;
 
 type Unread = Pick<GroupRow, "lag" | "uncommitted_partitions" | "uncommitted_records">;
 
 /** What partitions without a commit add to the lag, in words; empty where they add nothing. */
 export function notStarted({ uncommitted_partitions: partitions, uncommitted_records: records }: Unread): string {
-  if (partitions === null) return "partitions without a commit not known";
+  if (partitions === null) return say.partitionsNotKnown;
   if (partitions === 0 || records === 0) return "";
-  const where = `in ${plural(partitions, "partition")} without a commit`;
-  return records === null ? `an unknown number ${where}` : `up to ${formatInteger(records)} ${where}`;
+  return records === null ? say.unknownNumberIn(partitions) : say.upToIn(records, partitions);
 }
 
 /** The lag, and what may be unread beside it. */
@@ -22,7 +20,7 @@ export function UnreadOfGroup({ row }: { row: Unread }) {
     <>
       {formatInteger(row.lag)}
       {more && (
-        <small className="ps-muted ps-second" title={POLICY}>
+        <small className="ps-muted ps-second" title={say.policy}>
           + {more}
         </small>
       )}
@@ -34,12 +32,8 @@ export function UnreadOfGroup({ row }: { row: Unread }) {
 export function UnreadOfPartition({ row }: { row: GroupOffset }) {
   if (row.committed !== null) return <>{formatInteger(row.lag)}</>;
   return (
-    <span className="ps-muted" title={POLICY}>
-      {row.unread_at_most === null
-        ? "not known"
-        : row.unread_at_most === 0
-          ? "0"
-          : `0 to ${formatInteger(row.unread_at_most)}`}
+    <span className="ps-muted" title={say.policy}>
+      {row.unread_at_most === null ? say.notKnown : row.unread_at_most === 0 ? "0" : say.upTo(row.unread_at_most)}
     </span>
   );
 }

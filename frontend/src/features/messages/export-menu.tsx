@@ -5,6 +5,9 @@ import { useMutation } from "@tanstack/react-query";
 import { api } from "@/lib/api-client";
 import { toProblem } from "@/lib/problem";
 import type { MessageSearch } from "@/lib/search";
+import { words } from "@/words/messages";
+
+const say = words.exportMenu;
 
 /** As many as one file may hold. */
 const RECORDS_MAX = 10_000;
@@ -42,9 +45,7 @@ export function ExportMenu({ clusterId, topic, search }: ExportMenuProps) {
     },
     onSuccess: (isComplete) =>
       notifications.show({
-        message: isComplete
-          ? "The file holds all that was asked for."
-          : "The file does not hold all that was asked for: a bound was met, or a part could not be read.",
+        message: isComplete ? say.holdsAll : say.holdsAPart,
       }),
     onError: (error) => {
       const problem = toProblem(error);
@@ -55,12 +56,12 @@ export function ExportMenu({ clusterId, topic, search }: ExportMenuProps) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Button variant="default" leftSection={<IconDownload size={15} />} loading={download.isPending}>
-          Export
+          {say.exportWord}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => download.mutate("csv")}>CSV</Menu.Item>
-        <Menu.Item onClick={() => download.mutate("ndjson")}>JSON lines</Menu.Item>
+        <Menu.Item onClick={() => download.mutate("csv")}>{say.csv}</Menu.Item>
+        <Menu.Item onClick={() => download.mutate("ndjson")}>{say.jsonLines}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -6,13 +6,16 @@ import { Copy } from "@/components/copy";
 import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
 import { api } from "@/lib/api-client";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatBytes } from "@/lib/format";
 import type { MESSAGE_FORMATS } from "@/lib/search";
 import { useSession } from "@/lib/session";
 import type { Message, MessagePart } from "@/lib/types";
+import { words } from "@/words/messages";
 import { indented, onLines, onOneLine } from "./hostile";
 import { at } from "./message-list";
 import { formatChoices } from "./search-form";
+
+const say = words.messageDialog;
 
 type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
@@ -59,38 +62,33 @@ export function MessageDialog({ clusterId, topic, message, onClose }: MessageDia
   const isGone = again.isSuccess && found?.offset !== message.offset;
   const shown = found && !isGone ? found : message;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="xl"
-      title={`Partition ${message.partition}, offset ${formatInteger(message.offset)}`}
-    >
+    <Modal opened onClose={onClose} size="xl" title={say.place(message.partition, message.offset)}>
       <Stack gap="md">
         <div className="ps-muted">
-          {at(shown)} · {shown.timestamp_type === "append" ? "the broker's clock" : "the producer's clock"}
+          {at(shown)} · {shown.timestamp_type === "append" ? say.brokersClock : say.producersClock}
         </div>
         {again.isError && <ProblemPanel error={again.error} onRetry={() => void again.refetch()} />}
         {isGone && (
-          <Notice tone="warn" title="This message is not in the topic any more">
-            Retention or compaction has taken it; it is shown as it was read.
+          <Notice tone="warn" title={say.notInTopicAnyMore}>
+            {say.shownAsItWasRead}
           </Notice>
         )}
         {(keyFormat === "schema" || valueFormat === "schema" || wantsSchema(shown.key) || wantsSchema(shown.value)) &&
           seesCluster && (
             <Notice tone="info">
-              Messages with a schema are read by the{" "}
-              <Link to="/clusters/$clusterId/schema-registry" params={{ clusterId }} className="ps-link">
-                schema registry of this cluster
-              </Link>
-              .
+              {say.readByRegistry(
+                <Link to="/clusters/$clusterId/schema-registry" params={{ clusterId }} className="ps-link">
+                  {say.schemaRegistry}
+                </Link>,
+              )}
             </Notice>
           )}
-        <Part label="Key" part={shown.key} format={keyFormat} onFormat={setKeyFormat} busy={again.isFetching} />
-        <Part label="Value" part={shown.value} format={valueFormat} onFormat={setValueFormat} busy={again.isFetching} />
+        <Part name="key" part={shown.key} format={keyFormat} onFormat={setKeyFormat} busy={again.isFetching} />
+        <Part name="value" part={shown.value} format={valueFormat} onFormat={setValueFormat} busy={again.isFetching} />
         {isCut(shown) && !whole && (
           <Group>
             <Button variant="default" loading={again.isFetching} onClick={() => setWhole(true)}>
-              Load the whole message
+              {say.loadWhole}
             </Button>
           </Group>
         )}
@@ -112,33 +110,34 @@ const wantsSchema = (part: MessagePart): boolean =>
   part.schema === "" && part.kind === "hex" && part.text.startsWith("00") && part.text.length > 10;
 
 interface PartProps {
-  label: string;
+  name: "key" | "value";
   part: MessagePart;
   format: MessageFormat | undefined;
   onFormat: (format: MessageFormat) => void;
   busy: boolean;
 }
 
-function Part({ label, part, format, onFormat, busy }: PartProps) {
+function Part({ name, part, format, onFormat, busy }: PartProps) {
+  const own = say[name];
   const text =
     part.kind === "json" && !part.truncated && part.text.length <= DRAWN_MAX ? indented(part.text) : part.text;
   return (
-    <section aria-label={label}>
+    <section aria-label={own.label}>
       <Group justify="space-between" align="end" mb={6}>
         <div>
-          <strong>{label}</strong>{" "}
+          <strong>{own.label}</strong>{" "}
           <span className="ps-muted">
             {part.schema || part.kind}
             {part.size_bytes !== null && (
-              <span title={`${formatInteger(part.size_bytes)} bytes`}> · {formatBytes(part.size_bytes)}</span>
+              <span title={say.bytes(part.size_bytes)}> · {formatBytes(part.size_bytes)}</span>
             )}
-            {part.masked && " · masked"}
+            {part.masked && ` · ${say.masked}`}
           </span>
         </div>
         <Group gap={6}>
-          {part.text !== "" && <Copy value={part.text} label={`Copy ${label.toLowerCase()}`} />}
+          {part.text !== "" && <Copy value={part.text} label={own.copy} />}
           <Select
-            aria-label={`Show ${label.toLowerCase()} as`}
+            aria-label={own.showAs}
             size="xs"
             w={160}
             data={formatChoices}
@@ -154,33 +153,30 @@ function Part({ label, part, format, onFormat, busy }: PartProps) {
       </Group>
       {part.problem && <p className="ps-warn">{onOneLine(part.problem)}</p>}
       {part.kind === "null" ? (
-        <p className="ps-muted">{label === "Value" ? "No value: a tombstone." : "No key."}</p>
+        <p className="ps-muted">{own.none}</p>
       ) : (
         // The block scrolls, so the keyboard must be able to reach it.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- WCAG 2.1.1: scrollable region
-        <pre className="ps-code ps-message-whole" tabIndex={0} aria-label={`${label} of the message`}>
+        <pre className="ps-code ps-message-whole" tabIndex={0} aria-label={own.ofMessage}>
           <bdi>{onLines(text.slice(0, DRAWN_MAX))}</bdi>
         </pre>
       )}
-      {part.truncated && <p className="ps-muted">Cut after {formatInteger(part.text.length)} characters.</p>}
-      {text.length > DRAWN_MAX && (
-        <p className="ps-muted">
-          {formatInteger(DRAWN_MAX)} of {formatInteger(text.length)} characters are drawn; the copy has all of them.
-        </p>
-      )}
+      {part.truncated && <p className="ps-muted">{say.cutAfter(part.text.length)}</p>}
+      {text.length > DRAWN_MAX && <p className="ps-muted">{say.drawn(DRAWN_MAX, text.length)}</p>}
     </section>
   );
 }
 
 function Headers({ message }: { message: Message }) {
-  if (message.headers.length === 0 && message.headers_left_out === 0) return <p className="ps-muted">No headers.</p>;
+  if (message.headers.length === 0 && message.headers_left_out === 0)
+    return <p className="ps-muted">{say.noHeaders}</p>;
   return (
-    <section aria-label="Headers">
-      <table className="ps-table" aria-label="Headers">
+    <section aria-label={say.headers}>
+      <table className="ps-table" aria-label={say.headers}>
         <thead>
           <tr>
-            <th scope="col">Header</th>
-            <th scope="col">Value</th>
+            <th scope="col">{say.header}</th>
+            <th scope="col">{say.headerValue}</th>
           </tr>
         </thead>
         <tbody>
@@ -191,7 +187,7 @@ function Headers({ message }: { message: Message }) {
               </td>
               <td>
                 {header.kind === "null" ? (
-                  <span className="ps-muted">null</span>
+                  <span className="ps-muted">{say.nullValue}</span>
                 ) : (
                   <bdi className="ps-mono">{onOneLine(header.text)}</bdi>
                 )}
@@ -200,9 +196,7 @@ function Headers({ message }: { message: Message }) {
           ))}
         </tbody>
       </table>
-      {message.headers_left_out > 0 && (
-        <p className="ps-muted">{formatInteger(message.headers_left_out)} further headers are not shown.</p>
-      )}
+      {message.headers_left_out > 0 && <p className="ps-muted">{say.headersLeftOut(message.headers_left_out)}</p>}
     </section>
   );
 }

@@ -1,18 +1,21 @@
 import { ScrollBox } from "@/components/scroll-box";
-import { formatBytes, formatExact, formatInteger, toDate } from "@/lib/format";
+import { formatBytes, formatExact, toDate } from "@/lib/format";
 import type { Message, MessagePart } from "@/lib/types";
+import { words } from "@/words/messages";
 import { inCell } from "./hostile";
+
+const say = words.messageList;
 
 /** A key or value in a cell: its text on one line, or why there is none. */
 export function PartCell({ part }: { part: MessagePart }) {
-  if (part.kind === "null") return <span className="ps-muted">null</span>;
-  if (part.text === "" && !part.masked) return <span className="ps-muted">empty</span>;
+  if (part.kind === "null") return <span className="ps-muted">{say.nullValue}</span>;
+  if (part.text === "" && !part.masked) return <span className="ps-muted">{say.emptyText}</span>;
   return (
     <>
       <bdi className="ps-mono ps-message-text">{inCell(part.text)}</bdi>
       {part.masked && (
-        <span className="ps-tag" data-tone="muted" title="A mask hides something here">
-          masked
+        <span className="ps-tag" data-tone="muted" title={say.aMaskHides}>
+          {say.masked}
         </span>
       )}
     </>
@@ -22,7 +25,7 @@ export function PartCell({ part }: { part: MessagePart }) {
 export function at(message: Message): string {
   const date = toDate(message.timestamp);
   if (date) return formatExact(date);
-  return message.timestamp_ms === null ? "none" : `${String(message.timestamp_ms)} ms`;
+  return message.timestamp_ms === null ? say.noTime : `${String(message.timestamp_ms)} ms`;
 }
 
 const size = (message: Message): string =>
@@ -35,19 +38,19 @@ interface MessageListProps {
 
 export function MessageList({ messages, onOpen }: MessageListProps) {
   return (
-    <ScrollBox label="Messages">
-      <table className="ps-table ps-message-table" aria-label="Messages">
+    <ScrollBox label={say.messages}>
+      <table className="ps-table ps-message-table" aria-label={say.messages}>
         <thead>
           <tr>
-            <th scope="col">Partition</th>
+            <th scope="col">{say.partition}</th>
             <th scope="col" data-align="right">
-              Offset
+              {say.offset}
             </th>
-            <th scope="col">Time</th>
-            <th scope="col">Key</th>
-            <th scope="col">Value</th>
+            <th scope="col">{say.time}</th>
+            <th scope="col">{say.key}</th>
+            <th scope="col">{say.value}</th>
             <th scope="col" data-align="right">
-              Value size
+              {say.valueSize}
             </th>
           </tr>
         </thead>
@@ -59,7 +62,7 @@ export function MessageList({ messages, onOpen }: MessageListProps) {
                 <button
                   type="button"
                   className="ps-link ps-tnum"
-                  aria-label={`Open the message at offset ${message.offset} of partition ${message.partition}`}
+                  aria-label={say.open(message.offset, message.partition)}
                   onClick={() => onOpen(message)}
                 >
                   {message.offset}
@@ -74,7 +77,7 @@ export function MessageList({ messages, onOpen }: MessageListProps) {
               <td>
                 <PartCell part={message.value} />
               </td>
-              <td data-align="right" title={`${formatInteger(message.value.size_bytes)} bytes`}>
+              <td data-align="right" title={say.bytes(message.value.size_bytes)}>
                 {size(message)}
               </td>
             </tr>

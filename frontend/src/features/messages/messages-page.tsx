@@ -10,11 +10,11 @@ import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
-import { formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { isRefusal, toProblem } from "@/lib/problem";
 import type { MessageSearch } from "@/lib/search";
 import type { Message } from "@/lib/types";
+import { words } from "@/words/messages";
 import { ExportMenu } from "./export-menu";
 import { MessageDialog } from "./message-dialog";
 import { MessageList } from "./message-list";
@@ -23,6 +23,8 @@ import { ProgressLine } from "./progress-line";
 import { isUnderWay, type Reading } from "./reading";
 import { SearchForm } from "./search-form";
 import { asError, useReading } from "./use-reading";
+
+const say = words.messagesPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/topics/$topic/messages");
 const PAGE_SIZE = 50;
@@ -51,21 +53,17 @@ export function MessagesPage() {
   return (
     <>
       <PageHeader
-        title="Messages"
-        sub={
-          <>
-            Of topic <span className="ps-mono">{topic}</span>
-          </>
-        }
+        title={say.messages}
+        sub={say.ofTopic(<span className="ps-mono">{topic}</span>)}
         actions={
           <>
             <ButtonLink to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} variant="default">
-              Open topic
+              {say.openTopic}
             </ButtonLink>
             {rights?.browse && <ExportMenu clusterId={clusterId} topic={topic} search={search} />}
             {rights?.produce && found && !found.internal && (
               <Button leftSection={<IconPencilPlus size={15} />} onClick={() => setWriting(true)}>
-                Write message
+                {say.writeMessage}
               </Button>
             )}
           </>
@@ -76,10 +74,7 @@ export function MessagesPage() {
           <Browser clusterId={clusterId} topic={topic} masked={rights.masked} />
         ) : (
           <Card>
-            <Empty title="You may see this topic, and not its messages">
-              Reading them needs the role message-reader, operator or owner on this topic; an owner of the tenant grants
-              it.
-            </Empty>
+            <Empty title={say.mayNotRead}>{say.whoMayRead}</Empty>
           </Card>
         )
       ) : (
@@ -97,7 +92,7 @@ export function MessagesPage() {
           onClose={() => setWriting(false)}
           onWritten={({ partition, offset }) => {
             setWriting(false);
-            notifications.show({ message: `Written to partition ${partition} at offset ${formatInteger(offset)}.` });
+            notifications.show({ message: say.written(partition, offset) });
           }}
         />
       )}
@@ -111,10 +106,8 @@ function HeldBack({ rows }: { rows: Reading["heldBack"] }) {
   if (!first) return null;
   const count = rows.reduce((sum, row) => sum + row.end_offset - row.last_stable_offset, 0);
   return (
-    <Notice tone="info" title={`An open transaction holds back ${plural(count, "offset")}`}>
-      In {plural(rows.length, "partition")}, first in partition {first.partition} from its last stable offset{" "}
-      {formatInteger(first.last_stable_offset)} to its end {formatInteger(first.end_offset)}. They are not read before
-      the transaction is committed; when it is aborted, never.
+    <Notice tone="info" title={say.heldBack(count)}>
+      {say.whereHeldBack(rows.length, first.partition, first.last_stable_offset, first.end_offset)}
     </Notice>
   );
 }
@@ -146,17 +139,12 @@ function Browser({ clusterId, topic, masked }: { clusterId: string; topic: strin
           }}
         />
       </Card>
-      {(reading.masked ?? masked) && (
-        <Notice tone="info">
-          Masks of your tenant hide a part of these messages from you; filters see them as you do.
-        </Notice>
-      )}
+      {(reading.masked ?? masked) && <Notice tone="info">{say.masksHideAPart}</Notice>}
       {search.isolation === "read_committed" ? (
         <HeldBack rows={reading.heldBack} />
       ) : (
         <p className="ps-muted" style={{ margin: 0 }}>
-          Records of transactions that are open or were aborted are among these: consumers with
-          isolation.level=read_committed do not get them.
+          {say.uncommittedAreAmongThese}
         </p>
       )}
       <Card>
@@ -172,10 +160,8 @@ function Browser({ clusterId, topic, masked }: { clusterId: string; topic: strin
           !tail && <Lines rows={6} />
         ) : (
           reading.status === "done" && (
-            <Empty icon={<IconMailOff size={20} />} title={next ? "Nothing found so far" : "No messages here"}>
-              {next
-                ? "The search stopped at a bound; it can go on from there."
-                : "Nothing that is asked for lies in this part of the topic."}
+            <Empty icon={<IconMailOff size={20} />} title={next ? say.nothingFoundSoFar : say.noMessagesHere}>
+              {next ? say.stoppedAtABound : say.nothingLiesHere}
             </Empty>
           )
         )}
@@ -186,7 +172,7 @@ function Browser({ clusterId, topic, masked }: { clusterId: string; topic: strin
                 variant="default"
                 onClick={() => begin(urlOf(clusterId, topic, { ...search, tail: undefined }, next), false)}
               >
-                {reading.done?.ended_by === "limit" ? "Next page" : "Search on"}
+                {reading.done?.ended_by === "limit" ? say.nextPage : say.searchOn}
               </Button>
             )}
           </div>

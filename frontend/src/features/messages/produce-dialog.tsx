@@ -7,12 +7,11 @@ import { Notice } from "@/components/notice";
 import { api } from "@/lib/api-client";
 import { ApiError } from "@/lib/problem";
 import type { NewMessage } from "@/lib/types";
+import { words } from "@/words/messages";
 
-const FORMATS = [
-  { value: "string", label: "String" },
-  { value: "json", label: "JSON" },
-  { value: "hex", label: "Hexadecimal" },
-] as const;
+const say = words.produceDialog;
+
+const FORMATS = (["string", "json", "hex"] as const).map((value) => ({ value, label: words.formats[value] }));
 type Format = (typeof FORMATS)[number]["value"];
 /** As many as the service takes. */
 const HEADERS_MAX = 50;
@@ -61,8 +60,8 @@ export function ProduceDialog({ clusterId, topic, partitions, onClose, onWritten
   return (
     <FormModal
       opened
-      title={`Write a message to ${topic}`}
-      submit={isUnknown ? "Write it once more" : "Write message"}
+      title={say.writeTo(topic)}
+      submit={isUnknown ? say.writeOnceMore : say.writeMessage}
       onClose={onClose}
       onSubmit={submit}
       ready={headers.every(({ name }) => name !== "") && (!isTombstone || hasKey)}
@@ -70,43 +69,41 @@ export function ProduceDialog({ clusterId, topic, partitions, onClose, onWritten
       error={write.error}
     >
       <Stack gap="sm">
-        {isUnknown && (
-          <Notice tone="warn">It may have been written: look at the end of the topic before you send it again.</Notice>
-        )}
+        {isUnknown && <Notice tone="warn">{say.mayHaveBeenWritten}</Notice>}
         <NumberInput
-          label="Partition"
-          description="Empty: the key decides."
+          label={say.partition}
+          description={say.theKeyDecides}
           min={0}
           max={partitions - 1}
           allowDecimal={false}
           value={partition}
           onChange={setPartition}
         />
-        <Switch label="With a key" checked={hasKey} onChange={(event) => setHasKey(event.currentTarget.checked)} />
+        <Switch label={say.withAKey} checked={hasKey} onChange={(event) => setHasKey(event.currentTarget.checked)} />
         {hasKey && (
           <TextInput
-            label="Key"
+            label={say.key}
             value={key}
             onChange={(event) => setKey(event.currentTarget.value)}
             spellCheck={false}
           />
         )}
         <Switch
-          label="No value: a tombstone, which compaction takes for a deletion of the key"
+          label={say.tombstone}
           checked={isTombstone}
           onChange={(event) => setTombstone(event.currentTarget.checked)}
         />
         {!isTombstone && (
           <>
             <Select
-              label="Value as"
-              data={[...FORMATS]}
+              label={say.valueAs}
+              data={FORMATS}
               value={format}
               allowDeselect={false}
               onChange={(next) => setFormat(FORMATS.find((item) => item.value === next)?.value ?? "string")}
             />
             <Textarea
-              label="Value"
+              label={say.value}
               autosize
               minRows={4}
               maxRows={14}
@@ -120,17 +117,17 @@ export function ProduceDialog({ clusterId, topic, partitions, onClose, onWritten
         {headers.map((header, index) => (
           <Group key={index} gap={8} align="end" wrap="nowrap">
             <TextInput
-              label={`Header ${index + 1}`}
+              label={say.header(index + 1)}
               value={header.name}
               onChange={(event) => put(index, { name: event.currentTarget.value })}
             />
             <TextInput
-              label={`Value of header ${index + 1}`}
+              label={say.valueOfHeader(index + 1)}
               value={header.text}
               onChange={(event) => put(index, { text: event.currentTarget.value })}
             />
             <ActionIcon
-              aria-label={`Remove header ${index + 1}`}
+              aria-label={say.removeHeader(index + 1)}
               onClick={() => setHeaders((old) => old.filter((_, at) => at !== index))}
             >
               <IconX size={15} />
@@ -145,7 +142,7 @@ export function ProduceDialog({ clusterId, topic, partitions, onClose, onWritten
             disabled={headers.length >= HEADERS_MAX}
             onClick={() => setHeaders((old) => [...old, { name: "", text: "" }])}
           >
-            Add header
+            {say.addHeader}
           </Button>
         </Group>
       </Stack>

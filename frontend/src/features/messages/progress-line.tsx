@@ -1,50 +1,46 @@
 import { Quantity } from "@/components/quantity";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
+import { words } from "@/words/messages";
 import { endingOf, isUnderWay, type Reading } from "./reading";
+
+const say = words.progressLine;
 
 const STATUS: Record<Reading["status"], string> = {
   idle: "",
-  connecting: "Connecting to the brokers…",
-  reading: "Reading…",
+  connecting: say.connecting,
+  reading: say.reading,
   done: "",
-  failed: "Ended with an error.",
-  cancelled: "Cancelled.",
+  failed: say.endedWithAnError,
+  cancelled: say.cancelled,
 };
-
-const listed = (numbers: number[]) => `${plural(numbers.length, "partition")} ${numbers.join(", ")}`;
 
 /** How far a reading is, and how it ended; said aloud when that changes. */
 export function ProgressLine({ reading, tail }: { reading: Reading; tail: boolean }) {
   const { progress, done } = reading;
   if (reading.status === "idle") return null;
-  const status = done ? endingOf(done) : tail && isUnderWay(reading) ? "Following what comes…" : STATUS[reading.status];
+  const status = done ? endingOf(done) : tail && isUnderWay(reading) ? say.following : STATUS[reading.status];
   return (
     <div className="ps-message-progress">
       <span role="status">{status}</span>
       {progress && (
         <span className="ps-muted ps-tnum">
-          <span title={formatInteger(progress.matched)}>{formatInteger(progress.matched)} found</span>
-          {" of "}
-          {formatInteger(progress.records)} looked at ·{" "}
-          <Quantity of="bytes" value={progress.bytes} none="size hidden by masks" /> ·{" "}
-          <Quantity of="spanMs" value={progress.elapsed_ms} />
+          {say.lookedAt(
+            <span title={formatInteger(progress.matched)}>{say.found(progress.matched)}</span>,
+            progress.records,
+            <Quantity of="bytes" value={progress.bytes} none={say.sizeHidden} />,
+            <Quantity of="spanMs" value={progress.elapsed_ms} />,
+          )}
         </span>
       )}
       {progress !== null && progress.filter_errors > 0 && (
-        <span className="ps-warn">
-          The expression could not judge {plural(progress.filter_errors, "message")}: not shown.
-        </span>
+        <span className="ps-warn">{say.notJudged(progress.filter_errors)}</span>
       )}
       {progress !== null && progress.left_out > 0 && (
-        <span className="ps-warn">{plural(progress.left_out, "message")} came too fast to be shown.</span>
+        <span className="ps-warn">{say.cameTooFast(progress.left_out)}</span>
       )}
-      {reading.gone > 0 && <span className="ps-muted">{plural(reading.gone, "older message")} not kept here.</span>}
-      {done && done.unavailable.length > 0 && (
-        <span className="ps-warn">Not read, without a leader: {listed(done.unavailable)}.</span>
-      )}
-      {done && done.silent.length > 0 && (
-        <span className="ps-warn">Not read to the end, no answer: {listed(done.silent)}.</span>
-      )}
+      {reading.gone > 0 && <span className="ps-muted">{say.notKept(reading.gone)}</span>}
+      {done && done.unavailable.length > 0 && <span className="ps-warn">{say.withoutLeader(done.unavailable)}</span>}
+      {done && done.silent.length > 0 && <span className="ps-warn">{say.noAnswer(done.silent)}</span>}
     </div>
   );
 }

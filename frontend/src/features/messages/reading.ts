@@ -1,5 +1,6 @@
 /** A reading as it comes in: what was found, how far it is, how it ended. */
 import type { Message, MessageEvents } from "@/lib/types";
+import { words } from "@/words/messages";
 
 /** Messages that a browser keeps of a live tail; the oldest go first. */
 export const KEPT_MAX = 500;
@@ -86,11 +87,4 @@ function told(reading: Reading, event: Frame, tail: boolean): Reading {
 
 export const isUnderWay = ({ status }: Reading): boolean => status === "connecting" || status === "reading";
 
-const ENDINGS: Record<Done["ended_by"], string> = {
-  limit: "The page is full.",
-  end: "There is nothing more.",
-  records: "Stopped after the most records that one search looks at.",
-  bytes: "Stopped after the most bytes that one search reads.",
-  seconds: "Stopped after the longest time that one search takes.",
-};
-export const endingOf = (done: Done): string => ENDINGS[done.ended_by];
+export const endingOf = (done: Done): string => words.endings[done.ended_by];

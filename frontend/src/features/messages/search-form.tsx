@@ -2,30 +2,18 @@ import { Button, Group, NumberInput, Select, TextInput } from "@mantine/core";
 import { IconPlayerStop, IconSearch } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { ISOLATIONS, MESSAGE_FORMATS, MESSAGE_STARTS, type MessageSearch } from "@/lib/search";
+import { words } from "@/words/messages";
 
-const STARTS: Record<(typeof MESSAGE_STARTS)[number], string> = {
-  end: "the end",
-  beginning: "the beginning",
-  offset: "an offset",
-  time: "a time",
-};
-export const FORMATS: Record<(typeof MESSAGE_FORMATS)[number], string> = {
-  auto: "Automatic",
-  string: "String",
-  json: "JSON",
-  hex: "Hexadecimal",
-  integer: "Integer",
-  schema: "Schema registry",
-};
+const say = words.searchForm;
+
+const STARTS: Record<(typeof MESSAGE_STARTS)[number], string> = say.starts;
+const FORMATS: Record<(typeof MESSAGE_FORMATS)[number], string> = words.formats;
 const MODES = [
-  { value: "newest", label: "Newest first" },
-  { value: "oldest", label: "Oldest first" },
-  { value: "tail", label: "Live tail" },
+  { value: "newest", label: say.newestFirst },
+  { value: "oldest", label: say.oldestFirst },
+  { value: "tail", label: say.liveTail },
 ];
-const ISOLATION_LABELS: Record<(typeof ISOLATIONS)[number], string> = {
-  read_uncommitted: "All that is there",
-  read_committed: "Committed only",
-};
+const ISOLATION_LABELS: Record<(typeof ISOLATIONS)[number], string> = say.isolations;
 export const formatChoices = MESSAGE_FORMATS.map((value) => ({ value, label: FORMATS[value] }));
 
 /** A moment as the field wants it: local time, to the second. */
@@ -82,10 +70,10 @@ export function SearchForm({ search, busy, faults, onSearch, onCancel }: SearchF
     />
   );
   return (
-    <form onSubmit={submit} aria-label="What to look for">
+    <form onSubmit={submit} aria-label={say.whatToLookFor}>
       <div className="ps-message-form">
         <Select
-          label="Show"
+          label={say.show}
           data={MODES.map((item) => ({ ...item, disabled: item.value === "newest" && from === "beginning" }))}
           value={mode}
           allowDeselect={false}
@@ -99,7 +87,7 @@ export function SearchForm({ search, busy, faults, onSearch, onCancel }: SearchF
           error={faults.order}
         />
         <Select
-          label="Start at"
+          label={say.startAt}
           data={MESSAGE_STARTS.map((value) => ({ value, label: STARTS[value] }))}
           value={from}
           allowDeselect={false}
@@ -108,7 +96,7 @@ export function SearchForm({ search, busy, faults, onSearch, onCancel }: SearchF
         />
         {from === "offset" && (
           <NumberInput
-            label="Offset"
+            label={say.offset}
             min={0}
             allowDecimal={false}
             value={form.offset ?? 0}
@@ -120,7 +108,7 @@ export function SearchForm({ search, busy, faults, onSearch, onCancel }: SearchF
           <TextInput
             type="datetime-local"
             step={1}
-            label="Time (of this browser's zone)"
+            label={say.timeOfThisZone}
             value={local(form.time)}
             onChange={(event) => {
               const at = new Date(event.currentTarget.value);
@@ -129,19 +117,19 @@ export function SearchForm({ search, busy, faults, onSearch, onCancel }: SearchF
             error={faults.time}
           />
         )}
-        {text("partitions", "Partitions", "all, or 0,3")}
-        {text("key", "Key contains", "any")}
-        {text("value", "Value contains", "any")}
-        {text("header", "Header", "name, or name=value")}
+        {text("partitions", say.partitions, say.allOrSome)}
+        {text("key", say.keyContains, say.any)}
+        {text("value", say.valueContains, say.any)}
+        {text("header", say.header, say.nameOrValue)}
         <Select
-          label="Key as"
+          label={say.keyAs}
           data={formatChoices}
           value={form.key_format ?? "auto"}
           allowDeselect={false}
           onChange={(next) => change({ key_format: MESSAGE_FORMATS.find((item) => item === next && item !== "auto") })}
         />
         <Select
-          label="Value as"
+          label={say.valueAs}
           data={formatChoices}
           value={form.value_format ?? "auto"}
           allowDeselect={false}
@@ -150,27 +138,22 @@ export function SearchForm({ search, busy, faults, onSearch, onCancel }: SearchF
           }
         />
         <Select
-          label="Transactions"
+          label={say.transactions}
           data={ISOLATIONS.map((value) => ({ value, label: ISOLATION_LABELS[value] }))}
           value={form.isolation ?? "read_uncommitted"}
           allowDeselect={false}
           onChange={(next) => change({ isolation: next === "read_committed" ? next : undefined })}
           error={faults.isolation}
-          title={
-            "All that is there (read_uncommitted, as consumers have it by default) shows records of transactions that " +
-            "are open or were aborted, too. Committed only (read_committed) leaves those out."
-          }
+          title={say.isolationsExplained}
         />
-        <div className="ps-message-filter">
-          {text("filter", "Expression", 'value.total > 100 && headers["region"] == "eu"')}
-        </div>
+        <div className="ps-message-filter">{text("filter", say.expression, say.expressionExample)}</div>
         <Group gap={8} align="end">
           <Button type="submit" leftSection={<IconSearch size={15} />}>
-            {mode === "tail" ? "Follow" : "Search"}
+            {mode === "tail" ? say.follow : say.search}
           </Button>
           {busy && (
             <Button variant="default" leftSection={<IconPlayerStop size={15} />} onClick={onCancel}>
-              Cancel
+              {say.cancel}
             </Button>
           )}
         </Group>

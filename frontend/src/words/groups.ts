@@ -1,0 +1,4 @@
+import { groups } from "./en/groups";
+import { shown } from "./shown";
+
+export const words = shown("groups", groups);

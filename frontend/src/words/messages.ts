@@ -1,0 +1,4 @@
+import { messages } from "./en/messages";
+import { shown } from "./shown";
+
+export const words = shown("messages", messages);

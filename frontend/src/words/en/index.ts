@@ -2,6 +2,7 @@
 export { alerts } from "./alerts";
 export { analytics } from "./analytics";
 export { audit } from "./audit";
+export { brokers } from "./brokers";
 export { charts } from "./charts";
 export { clusters } from "./clusters";
 export { common } from "./common";

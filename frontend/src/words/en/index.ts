@@ -1,4 +1,5 @@
 /** English, in which the console is written first. */
+export { access } from "./access";
 export { alerts } from "./alerts";
 export { analytics } from "./analytics";
 export { audit } from "./audit";

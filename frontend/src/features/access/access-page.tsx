@@ -9,13 +9,13 @@ import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { Status } from "@/components/status";
 import { clearDrafts } from "@/lib/draft";
-import { plural } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { useMayWrite } from "@/lib/permissions";
 import type { ClientQuota, PlanInputs, PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { ACCESS_TABS } from "@/lib/search";
+import { words } from "@/words/access";
 import { AclTable } from "./acl-table";
 import { type AclInput, asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
@@ -28,6 +28,8 @@ import { QuotaForm } from "./quota-form";
 import { QuotaTable } from "./quota-table";
 import { RotateForm } from "./rotate-form";
 import { UserTable } from "./user-table";
+
+const say = words.accessPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/access");
 
@@ -70,26 +72,22 @@ export function AccessPage() {
   return (
     <>
       <PageHeader
-        title="Access"
+        title={say.access}
         mark={
           drifted.length > 0 && (
-            <Status
-              tone="warn"
-              label={`${plural(drifted.length, "change")} from outside`}
-              hint="Users or ACLs are not as the last verified operation left them."
-            />
+            <Status tone="warn" label={say.changesFromOutside(drifted.length)} hint={say.notAsLeft} />
           )
         }
         seen={query.data?.parts.users}
-        sub="Who may connect, and what they may do. The brokers enforce it: DENY wins over any ALLOW."
+        sub={say.whoMayConnect}
         actions={
           canWrite && (
             <>
               <Button variant="default" leftSection={<IconKey size={15} />} onClick={() => setForm({ kind: "acl" })}>
-                Add ACLs
+                {say.addAcls}
               </Button>
               <Button leftSection={<IconUserPlus size={15} />} onClick={() => setForm({ kind: "user" })}>
-                New user
+                {say.newUser}
               </Button>
             </>
           )
@@ -101,13 +99,25 @@ export function AccessPage() {
         onChange={(value) => void navigate({ search: { tab: asTab(value) }, replace: true })}
       >
         <Tabs.List mb={12}>
-          <Tabs.Tab value="users">Users{users.length > 0 && ` (${users.length})`}</Tabs.Tab>
-          <Tabs.Tab value="acls">ACLs{acls.length > 0 && ` (${acls.length})`}</Tabs.Tab>
-          <Tabs.Tab value="matrix">Matrix</Tabs.Tab>
-          <Tabs.Tab value="check">Check</Tabs.Tab>
-          <Tabs.Tab value="denied">Denied</Tabs.Tab>
-          <Tabs.Tab value="quotas">Quotas{quotas.length > 0 && ` (${quotas.length})`}</Tabs.Tab>
-          <Tabs.Tab value="drift">Changed outside{drifted.length > 0 && ` (${drifted.length})`}</Tabs.Tab>
+          <Tabs.Tab value="users">
+            {say.tabs.users}
+            {users.length > 0 && ` (${users.length})`}
+          </Tabs.Tab>
+          <Tabs.Tab value="acls">
+            {say.tabs.acls}
+            {acls.length > 0 && ` (${acls.length})`}
+          </Tabs.Tab>
+          <Tabs.Tab value="matrix">{say.tabs.matrix}</Tabs.Tab>
+          <Tabs.Tab value="check">{say.tabs.check}</Tabs.Tab>
+          <Tabs.Tab value="denied">{say.tabs.denied}</Tabs.Tab>
+          <Tabs.Tab value="quotas">
+            {say.tabs.quotas}
+            {quotas.length > 0 && ` (${quotas.length})`}
+          </Tabs.Tab>
+          <Tabs.Tab value="drift">
+            {say.tabs.changedOutside}
+            {drifted.length > 0 && ` (${drifted.length})`}
+          </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
           <Card>
@@ -130,8 +140,8 @@ export function AccessPage() {
                   }
                   onDelete={(username) => plan({ kind: "user.delete", cluster_id: clusterId, inputs: { username } })}
                   empty={
-                    <Empty icon={<IconUserPlus size={20} />} title="No users yet">
-                      Create one for each application: its password is generated and shown once.
+                    <Empty icon={<IconUserPlus size={20} />} title={say.noUsersYet}>
+                      {say.createOneForEach}
                     </Empty>
                   }
                 />
@@ -152,8 +162,8 @@ export function AccessPage() {
                     plan({ kind: "acl.delete", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })
                   }
                   empty={
-                    <Empty icon={<IconShieldLock size={20} />} title="No ACLs yet">
-                      Without an ACL a user can connect, but neither read nor write.
+                    <Empty icon={<IconShieldLock size={20} />} title={say.noAclsYet}>
+                      {say.withoutAnAcl}
                     </Empty>
                   }
                 />
@@ -200,11 +210,11 @@ export function AccessPage() {
         </Tabs.Panel>
         <Tabs.Panel value="quotas">
           <Card
-            title="Quotas, per broker"
+            title={say.quotasPerBroker}
             aside={
               canWrite && (
                 <Button size="xs" variant="default" onClick={() => setForm({ kind: "quota" })}>
-                  Set quotas
+                  {say.setQuotas}
                 </Button>
               )
             }
@@ -216,8 +226,8 @@ export function AccessPage() {
                   canWrite={canWrite}
                   onChange={(row) => setForm({ kind: "quota", row })}
                   empty={
-                    <Empty icon={<IconGauge size={20} />} title="No quotas yet">
-                      Every client may use as much of each broker as there is.
+                    <Empty icon={<IconGauge size={20} />} title={say.noQuotasYet}>
+                      {say.everyClientMayUseAll}
                     </Empty>
                   }
                 />

@@ -1,6 +1,9 @@
 import { Checkbox, Group, MultiSelect, Select, Stack, TextInput } from "@mantine/core";
 import { ACL_TEMPLATES } from "@/generated/constants";
+import { words } from "@/words/access";
 import { type AclInput, BY_HAND, OPERATIONS, operationWords, templateOf } from "./acl-words";
+
+const say = words.aclFields;
 
 interface AclFieldsProps {
   value: AclInput;
@@ -13,13 +16,13 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
   return (
     <>
       <Select
-        label="What it does"
-        description={template?.text ?? "Any rule, said word by word."}
+        label={say.whatItDoes}
+        description={template?.text ?? say.anyRule}
         size="sm"
         allowDeselect={false}
         data={[
           ...ACL_TEMPLATES.map(({ name, title }) => ({ value: name, label: title })),
-          { value: BY_HAND, label: "Rule by hand" },
+          { value: BY_HAND, label: say.ruleByHand },
         ]}
         value={template ? template.name : BY_HAND}
         onChange={(next) => next && onChange({ ...value, template: next })}
@@ -28,7 +31,7 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
         <Stack key={field.name} gap={6}>
           <TextInput
             label={field.title}
-            description={field.is_required ? undefined : "Left empty, it gets no rule."}
+            description={field.is_required ? undefined : say.leftEmpty}
             placeholder={field.hint}
             size="sm"
             spellCheck={false}
@@ -40,7 +43,7 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
           {field.may_be_prefix && (
             <Checkbox
               size="xs"
-              label={`And every ${field.title.toLowerCase()} whose name starts like this`}
+              label={say.everyWhoseNameStarts(field.title.toLowerCase())}
               checked={value.prefixes.includes(field.name)}
               onChange={(event) =>
                 onChange({
@@ -70,25 +73,25 @@ function CustomFields({
     <>
       <Group grow align="flex-start">
         <Select
-          label="Rule"
+          label={say.rule}
           size="sm"
           allowDeselect={false}
           data={[
-            { value: "ALLOW", label: "Allow" },
-            { value: "DENY", label: "Deny (wins over every ALLOW)" },
+            { value: "ALLOW", label: say.allow },
+            { value: "DENY", label: say.deny },
           ]}
           value={value.permission}
           onChange={(permission) => permission && onChange({ ...value, permission })}
         />
         <Select
-          label="On"
+          label={say.on}
           size="sm"
           allowDeselect={false}
           data={[
-            { value: "TOPIC", label: "Topic" },
-            { value: "GROUP", label: "Consumer group" },
-            { value: "TRANSACTIONAL_ID", label: "Transactional id" },
-            { value: "CLUSTER", label: "Cluster" },
+            { value: "TOPIC", label: say.topic },
+            { value: "GROUP", label: say.consumerGroup },
+            { value: "TRANSACTIONAL_ID", label: say.transactionalId },
+            { value: "CLUSTER", label: say.cluster },
           ]}
           value={value.type}
           onChange={(type) => type && onChange({ ...value, type, operations: [] })}
@@ -96,16 +99,16 @@ function CustomFields({
       </Group>
       <Group grow align="flex-start">
         <MultiSelect
-          label="Operations"
+          label={say.operations}
           size="sm"
           data={OPERATIONS[value.type].map((item) => ({ value: item, label: operationWords(item) }))}
           value={value.operations}
           onChange={(operations) => onChange({ ...value, operations })}
         />
         <TextInput
-          label="From host"
+          label={say.fromHost}
           size="sm"
-          description="* is anywhere"
+          description={say.starIsAnywhere}
           value={value.host}
           onChange={(event) => onChange({ ...value, host: event.currentTarget.value })}
         />
@@ -113,7 +116,7 @@ function CustomFields({
       {value.type !== "CLUSTER" && (
         <>
           <TextInput
-            label={value.type === "TOPIC" ? "Topic" : "Name"}
+            label={value.type === "TOPIC" ? say.topic : say.name}
             placeholder="orders.created"
             size="sm"
             spellCheck={false}
@@ -122,7 +125,7 @@ function CustomFields({
           />
           <Checkbox
             size="xs"
-            label="And everything whose name starts like this"
+            label={say.everythingWhoseNameStarts}
             checked={value.prefixed}
             onChange={(event) => onChange({ ...value, prefixed: event.currentTarget.checked })}
           />

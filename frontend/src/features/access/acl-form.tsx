@@ -1,9 +1,12 @@
 import { Autocomplete, Button, Group, Modal, Stack } from "@mantine/core";
 import { useDraft } from "@/lib/draft";
 import type { AclRule, KafkaUser } from "@/lib/types";
+import { words } from "@/words/access";
 import { type AclInput, EMPTY_ACL, aclBindings } from "./acl-words";
 import { AclFields } from "./acl-fields";
 import { AclPreview } from "./acl-preview";
+
+const say = words.aclForm;
 
 interface AclFormProps {
   opened: boolean;
@@ -27,11 +30,11 @@ export function AclForm({ opened, principal, start = EMPTY_ACL, users, draft, on
     if (bindings) onPlan(bindings);
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={<strong>Add ACLs</strong>} size="lg">
+    <Modal opened={opened} onClose={onClose} title={<strong>{say.addAcls}</strong>} size="lg">
       <form onSubmit={submit}>
         <Stack gap="md">
           <Autocomplete
-            label="User"
+            label={say.user}
             data={users.filter((item) => !item.managed).map((item) => item.username)}
             value={user}
             onChange={setUser}
@@ -42,10 +45,10 @@ export function AclForm({ opened, principal, start = EMPTY_ACL, users, draft, on
           <AclPreview bindings={bindings} />
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {say.cancel}
             </Button>
             <Button type="submit" disabled={!bindings}>
-              Review plan
+              {say.reviewPlan}
             </Button>
           </Group>
         </Stack>

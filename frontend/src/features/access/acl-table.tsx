@@ -4,8 +4,10 @@ import { type ReactNode, useState } from "react";
 import { Breakable } from "@/components/breakable";
 import { DataTable, type TableView } from "@/components/data-table";
 import { SearchBox } from "@/components/search-box";
-import { plural } from "@/lib/format";
 import type { AclBinding } from "@/lib/types";
+import { words } from "@/words/access";
+
+const say = words.aclTable;
 
 const idOf = (acl: AclBinding) =>
   JSON.stringify([
@@ -43,11 +45,11 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
       ? [
           column.display({
             id: "pick",
-            header: () => <span className="ps-sr">Choose</span>,
+            header: () => <span className="ps-sr">{say.choose}</span>,
             cell: ({ row }) => (
               <Checkbox
                 size="xs"
-                aria-label={`Choose ${row.original.principal} ${row.original.operation} ${row.original.resource_name}`}
+                aria-label={say.chooseAcl(row.original.principal, row.original.operation, row.original.resource_name)}
                 checked={chosen.has(row.id)}
                 onChange={() => toggle(row.id)}
               />
@@ -56,7 +58,7 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
         ]
       : []),
     column.accessor("principal", {
-      header: "Principal",
+      header: say.principal,
       cell: (cell) => (
         <span className="ps-mono">
           <Breakable text={cell.getValue()} />
@@ -64,26 +66,26 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
       ),
     }),
     column.accessor("permission", {
-      header: "Rule",
+      header: say.rule,
       cell: (cell) => (
         <span className={cell.getValue() === "DENY" ? "ps-bad" : "ps-ok"}>
-          {cell.getValue() === "DENY" ? "may not" : "may"}
+          {cell.getValue() === "DENY" ? say.mayNot : say.may}
         </span>
       ),
     }),
     column.accessor("operation", {
-      header: "Operation",
+      header: say.operation,
       cell: (cell) => cell.getValue().toLowerCase().replaceAll("_", " "),
     }),
     column.accessor((row) => `${row.resource_type} ${row.resource_name}`, {
       id: "resource",
-      header: "On",
+      header: say.on,
       cell: ({ row: { original: acl } }) => (
         <>
           <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span>{" "}
           <span
             className="ps-mono"
-            title={acl.pattern_type === "PREFIXED" ? `Every name that starts with ${acl.resource_name}` : undefined}
+            title={acl.pattern_type === "PREFIXED" ? say.everyNameThatStartsWith(acl.resource_name) : undefined}
           >
             <Breakable text={acl.resource_name} />
             {acl.pattern_type === "PREFIXED" && "*"}
@@ -92,9 +94,9 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
       ),
     }),
     column.accessor("host", {
-      header: "From",
+      header: say.from,
       meta: { hideBelow: "sm" },
-      cell: (cell) => (cell.getValue() === "*" ? <span className="ps-muted">anywhere</span> : cell.getValue()),
+      cell: (cell) => (cell.getValue() === "*" ? <span className="ps-muted">{say.anywhere}</span> : cell.getValue()),
     }),
   ];
   return (
@@ -102,12 +104,12 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
       <div className="ps-toolbar">
         <SearchBox
           value={view.q ?? ""}
-          label="Search ACLs"
+          label={say.searchAcls}
           onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })}
         />
         {picked.length > 0 && (
           <Button color="red" variant="light" ml="auto" onClick={() => onRemove(picked)}>
-            Remove {plural(picked.length, "ACL")}
+            {say.removeAcls(picked.length)}
           </Button>
         )}
       </div>
@@ -115,7 +117,7 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
         rows={rows}
         columns={columns}
         rowId={idOf}
-        label="ACLs"
+        label={say.acls}
         defaultSort="principal"
         view={view}
         onView={onView}

@@ -2,6 +2,9 @@
 import { ACL_TEMPLATES } from "@/generated/constants";
 import type { AclTemplate } from "@/lib/access";
 import type { AclBinding, AclRule } from "@/lib/types";
+import { words } from "@/words/access";
+
+const say = words.aclWords;
 
 /** "read, describe demo.*; read group workers" for a list of one principal's rules. */
 export function aclSummary(acls: AclBinding[]): string {
@@ -9,8 +12,9 @@ export function aclSummary(acls: AclBinding[]): string {
   for (const acl of acls) {
     const name = acl.pattern_type === "PREFIXED" ? `${acl.resource_name}*` : acl.resource_name;
     const kind = acl.resource_type === "TOPIC" ? "" : `${acl.resource_type.toLowerCase().replace("_", " ")} `;
-    const key = acl.resource_type === "CLUSTER" ? "the cluster" : `${kind}${name}`;
-    const verb = `${acl.permission === "DENY" ? "not " : ""}${acl.operation.toLowerCase().replaceAll("_", " ")}`;
+    const key = acl.resource_type === "CLUSTER" ? say.theCluster : `${kind}${name}`;
+    const operation = operationWords(acl.operation);
+    const verb = acl.permission === "DENY" ? say.not(operation) : operation;
     byResource.set(key, [...(byResource.get(key) ?? []), verb]);
   }
   return [...byResource].map(([resource, verbs]) => `${verbs.join(", ")} ${resource}`).join("; ");
@@ -131,14 +135,7 @@ export const CLUSTER_RESOURCE = "kafka-cluster";
 /** "describe configs" of DESCRIBE_CONFIGS. */
 export const operationWords = (operation: string): string => operation.toLowerCase().replaceAll("_", " ");
 
-const SHORT: Readonly<Record<string, string>> = {
-  DELETE: "del",
-  DESCRIBE: "desc",
-  CLUSTER_ACTION: "peer",
-  DESCRIBE_CONFIGS: "desc cfg",
-  ALTER_CONFIGS: "alter cfg",
-  IDEMPOTENT_WRITE: "idem",
-};
+const SHORT: Readonly<Record<string, string>> = say.shortOperations;
 
 /** An operation as it stands in a cell of the matrix; its whole name is said beside it. */
 export const shortOperation = (operation: string): string => SHORT[operation] ?? operationWords(operation);
@@ -149,7 +146,7 @@ export function resourceWords({
   resource_name,
   pattern_type,
 }: Pick<AclBinding, "resource_type" | "resource_name" | "pattern_type">): string {
-  if (resource_type === "CLUSTER") return "the cluster";
+  if (resource_type === "CLUSTER") return say.theCluster;
   const star = pattern_type === "PREFIXED" ? "*" : "";
   return `${operationWords(resource_type)} ${resource_name}${star}`;
 }

@@ -8,7 +8,10 @@ import { RelTime } from "@/components/rel-time";
 import { type AccessDecision, type DecisionQuery, useAccessDecision } from "@/lib/access";
 import { RESOURCE_TYPES, type ResourceType } from "@/lib/search";
 import type { AclBinding, KafkaUser } from "@/lib/types";
+import { words } from "@/words/access";
 import { OPERATIONS, operationWords, templateOf } from "./acl-words";
+
+const say = words.checkView;
 
 export interface CheckSearch {
   who?: string;
@@ -67,18 +70,18 @@ export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, o
   };
   return (
     <Stack gap="md" p={14}>
-      <form onSubmit={submit} aria-label="Check access">
+      <form onSubmit={submit} aria-label={say.checkAccess}>
         <Group align="flex-end" gap={8}>
           <Autocomplete
-            label="Can"
-            placeholder="User:orders-service"
+            label={say.can}
+            placeholder={say.examplePrincipal}
             size="sm"
             data={users.map((user) => `User:${user.username}`)}
             value={asked.who ?? ""}
             onChange={(who) => set({ who })}
           />
           <Select
-            label="Do"
+            label={say.do}
             size="sm"
             allowDeselect={false}
             data={operationsOn(type).map((value) => ({ value, label: operationWords(value) }))}
@@ -86,7 +89,7 @@ export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, o
             onChange={(op) => op && set({ op })}
           />
           <Select
-            label="On"
+            label={say.on}
             size="sm"
             allowDeselect={false}
             data={RESOURCE_TYPES.map((value) => ({ value, label: operationWords(value) }))}
@@ -95,7 +98,7 @@ export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, o
           />
           {type !== "CLUSTER" && (
             <TextInput
-              label="Called"
+              label={say.called}
               placeholder="orders.created"
               size="sm"
               spellCheck={false}
@@ -104,20 +107,20 @@ export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, o
             />
           )}
           <TextInput
-            label="From address"
-            placeholder="any that no ACL names"
+            label={say.fromAddress}
+            placeholder={say.anyThatNoAclNames}
             size="sm"
             value={asked.host ?? ""}
             onChange={(event) => set({ host: event.currentTarget.value })}
           />
           <Button type="submit" disabled={!asked.who?.trim() || (type !== "CLUSTER" && !asked.name?.trim())}>
-            Check
+            {say.check}
           </Button>
         </Group>
       </form>
       {!isWhole && (
         <span className="ps-muted" style={{ fontSize: "0.8125rem" }}>
-          What brokers have denied is listed under Denied.
+          {say.deniedIsListedElsewhere}
         </span>
       )}
       {isWhole && query.isPending && <Lines rows={3} />}
@@ -139,53 +142,45 @@ function Answer({ decision, canWrite, onGrant, onRemove }: AnswerProps) {
   const titles = decision.templates.map((name) => templateOf(name)?.title ?? name);
   return (
     <Stack gap="sm">
-      <Notice tone={TONES[verdict]} title={verdict === "allowed" ? "Yes" : verdict === "denied" ? "No" : "Unknown"}>
+      <Notice tone={TONES[verdict]} title={say.verdicts[verdict]}>
         {decision.text}
         {unknown_reason && verdict === "unknown" && ` ${unknown_reason}`}
       </Notice>
       {deciding.length > 0 && (
         <section>
-          <h2 style={HEADING}>{isDenied ? "ACLs that deny it" : "ACLs that allow it"}</h2>
-          <ul aria-label="Deciding ACLs" style={{ margin: 0, paddingInlineStart: 18, fontSize: "0.8125rem" }}>
+          <h2 style={HEADING}>{isDenied ? say.aclsThatDenyIt : say.aclsThatAllowIt}</h2>
+          <ul aria-label={say.decidingAcls} style={{ margin: 0, paddingInlineStart: 18, fontSize: "0.8125rem" }}>
             {deciding.map((acl) => (
               <li key={JSON.stringify(acl)}>{aclSentence(acl)}</li>
             ))}
           </ul>
           {isDenied && canWrite && (
             <Button mt={8} size="xs" color="red" variant="light" onClick={() => onRemove(deciding)}>
-              Plan to remove what denies it
+              {say.planToRemove}
             </Button>
           )}
         </section>
       )}
       {missing.length > 0 && (
         <section>
-          <h2 style={HEADING}>{isDenied ? "Missing too" : "Missing"}</h2>
+          <h2 style={HEADING}>{isDenied ? say.missingToo : say.missing}</h2>
           <AclDiff bindings={missing} added />
           {titles.length > 0 && (
             <p className="ps-muted" style={{ margin: "4px 0", fontSize: "0.8125rem" }}>
-              Part of {titles.length === 1 ? "the template" : "the templates"}: {titles.join(", ")}.
+              {say.partOfTemplates(titles.length, titles.join(", "))}
             </p>
           )}
           {canWrite && (
             <Button mt={4} size="xs" variant="default" onClick={() => onGrant(missing)}>
-              Plan to allow it
+              {say.planToAllow}
             </Button>
           )}
         </section>
       )}
-      {other_hosts.length > 0 && (
-        <Notice tone="info">Another answer from {other_hosts.join(", ")}: ACLs name these hosts.</Notice>
-      )}
+      {other_hosts.length > 0 && <Notice tone="info">{say.anotherAnswerFrom(other_hosts.join(", "))}</Notice>}
       <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-        {acls.as_of ? (
-          <>
-            By ACLs as of <RelTime at={acls.as_of} /> and the brokers&apos; settings now.
-          </>
-        ) : (
-          "By the brokers' settings now."
-        )}
-        {acls.stale_reason && ` The ACLs are as last read: ${acls.stale_reason}`}
+        {acls.as_of ? say.byAclsAsOf(<RelTime at={acls.as_of} />) : say.bySettingsNow}
+        {acls.stale_reason && ` ${say.aclsAsLastRead(acls.stale_reason)}`}
       </span>
     </Stack>
   );

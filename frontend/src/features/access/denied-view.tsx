@@ -9,12 +9,15 @@ import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
 import { type AuditedBroker, type DeniedAttempt, useDeniedAttempts } from "@/lib/denied-attempts";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { onOneLine } from "@/lib/hostile";
 import { ApiError } from "@/lib/problem";
 import type { KafkaUser } from "@/lib/types";
+import { words } from "@/words/access";
 import { type AclInput, operationWords } from "./acl-words";
 import { grantFor } from "./denied-grant";
+
+const say = words.deniedView;
 
 interface DeniedViewProps {
   clusterId: string;
@@ -33,15 +36,14 @@ export function DeniedView(props: DeniedViewProps) {
   if (query.error instanceof ApiError && query.error.code === "brokers-of-others")
     return (
       <Card>
-        <Empty icon={<IconServerOff size={20} />} title="Not available: its brokers are run by others">
-          Brokers write what they deny to a log on their hosts, and Kafka gives it out by no request. Whoever runs the
-          hosts has it.
+        <Empty icon={<IconServerOff size={20} />} title={say.runByOthers}>
+          {say.whoeverRunsTheHostsHasIt}
         </Empty>
       </Card>
     );
   return (
     <Card
-      title="Denied attempts"
+      title={say.deniedAttempts}
       aside={
         <Button
           size="xs"
@@ -50,7 +52,7 @@ export function DeniedView(props: DeniedViewProps) {
           loading={query.isFetching && !query.isFetchingNextPage}
           onClick={again}
         >
-          Look again
+          {say.lookAgain}
         </Button>
       }
     >
@@ -75,7 +77,7 @@ export function DeniedView(props: DeniedViewProps) {
                 loading={query.isFetchingNextPage}
                 onClick={() => void query.fetchNextPage()}
               >
-                Show more
+                {say.showMore}
               </Button>
             </div>
           )}
@@ -91,12 +93,10 @@ function Unknown({ brokers }: { brokers: AuditedBroker[] }) {
   if (unknown.length === 0) return null;
   return (
     <div className="ps-card-body">
-      <Notice tone="warn" title={`Of ${plural(unknown.length, "broker")} nothing is known`}>
+      <Notice tone="warn" title={say.nothingIsKnownOf(unknown.length)}>
         <ul style={{ margin: "4px 0", paddingLeft: 18 }}>
           {unknown.map((row) => (
-            <li key={row.id}>
-              Broker {row.id}: {row.unknown_because}
-            </li>
+            <li key={row.id}>{say.brokerUnknownBecause(row.id, row.unknown_because)}</li>
           ))}
         </ul>
       </Notice>
@@ -111,43 +111,27 @@ function Reach({ brokers, at }: { brokers: AuditedBroker[]; at: number }) {
   const leftOut = known.reduce((sum, row) => sum + (row.left_out ?? 0), 0);
   return (
     <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-      <span>
-        Read on the hosts <RelTime at={at} />.
-      </span>
+      <span>{say.readOnTheHosts(<RelTime at={at} />)}</span>
       {known.map((row) => (
         <span key={row.id}>
-          Broker {row.id}:{" "}
-          {row.since_ms === null ? (
-            "its log is empty"
-          ) : (
-            <>
-              {row.is_whole ? "its log begins" : "looked at since"} <RelTime at={row.since_ms} />
-            </>
-          )}
-          .
+          {row.since_ms === null
+            ? say.logIsEmpty(row.id)
+            : (row.is_whole ? say.logBegins : say.lookedAtSince)(row.id, <RelTime at={row.since_ms} />)}
         </span>
       ))}
-      {leftOut > 0 && <span>{plural(leftOut, "further attempt")} not listed.</span>}
-      {heldBack > 0 && (
-        <span className="ps-warn">
-          {plural(heldBack, "line")} {heldBack === 1 ? "was" : "were"} not written, as too many came at once.
-        </span>
-      )}
+      {leftOut > 0 && <span>{say.notListed(leftOut)}</span>}
+      {heldBack > 0 && <span className="ps-warn">{say.notWritten(heldBack)}</span>}
     </div>
   );
 }
 
-const EVENTS: Record<DeniedAttempt["event"], string> = {
-  denied: "denied",
-  "login-failed": "login failed",
-  "handshake-failed": "TLS refused",
-};
+const EVENTS: Record<DeniedAttempt["event"], string> = say.events;
 
 const column = createColumnHelper<DeniedAttempt>();
 const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
-  column.accessor("last_ms", { header: "Last", cell: (cell) => <RelTime at={cell.getValue()} /> }),
+  column.accessor("last_ms", { header: say.last, cell: (cell) => <RelTime at={cell.getValue()} /> }),
   column.accessor("principal", {
-    header: "Principal",
+    header: say.principal,
     cell: (cell) => (
       <span className="ps-mono">
         <Breakable text={onOneLine(cell.getValue())} />
@@ -156,10 +140,10 @@ const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
   }),
   column.accessor((row) => `${row.operation} ${row.resource_type ?? ""} ${row.resource_name}`, {
     id: "what",
-    header: "What",
+    header: say.what,
     cell: ({ row: { original } }) => (
       <>
-        <span title={`request ${onOneLine(original.api)}`}>
+        <span title={say.request(onOneLine(original.api))}>
           {original.event === "denied" ? operationWords(original.operation) : EVENTS[original.event]}
         </span>{" "}
         <span className="ps-muted">{original.resource_type?.toLowerCase().replaceAll("_", " ")}</span>{" "}
@@ -170,15 +154,15 @@ const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
     ),
   }),
   column.accessor("host", {
-    header: "From",
+    header: say.from,
     meta: { hideBelow: "sm" },
     cell: (cell) => <span className="ps-mono">{onOneLine(cell.getValue())}</span>,
   }),
   column.accessor("count", {
-    header: "Times",
+    header: say.times,
     meta: { align: "right" },
     cell: ({ row: { original } }) => (
-      <span title={`since ${new Date(original.first_ms).toISOString()}, by brokers ${original.brokers.join(", ")}`}>
+      <span title={say.sinceByBrokers(new Date(original.first_ms).toISOString(), original.brokers.join(", "))}>
         {formatInteger(original.count)}
       </span>
     ),
@@ -195,10 +179,10 @@ const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={`Grant this: ${original.principal}, ${original.operation} on ${original.resource_name}`}
+                  aria-label={say.grantThisTo(original.principal, original.operation, original.resource_name)}
                   onClick={() => onGrant(original.principal, acl)}
                 >
-                  Grant this
+                  {say.grantThis}
                 </Button>
               )
             );
@@ -216,13 +200,13 @@ function Attempts({ rows, ...props }: DeniedViewProps & { rows: DeniedAttempt[] 
       rowId={(row) =>
         [row.event, row.principal, row.operation, row.resource_type, row.resource_name, row.host].join("\n")
       }
-      label="Denied attempts"
+      label={say.deniedAttempts}
       defaultSort="-last_ms"
       view={props.view}
       onView={props.onView}
       empty={
-        <Empty icon={<IconShieldCheck size={20} />} title="Nothing was denied">
-          In the part of the brokers&apos; audit logs that was looked at; below it says how far back that is.
+        <Empty icon={<IconShieldCheck size={20} />} title={say.nothingWasDenied}>
+          {say.inThePartLookedAt}
         </Empty>
       }
     />

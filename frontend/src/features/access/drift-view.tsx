@@ -7,6 +7,9 @@ import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
 import { RelTime } from "@/components/rel-time";
 import type { AccessDrift } from "@/lib/types";
+import { words } from "@/words/access";
+
+const say = words.driftView;
 
 type Row = AccessDrift["data"][number];
 type Age = AccessDrift["users"];
@@ -22,18 +25,18 @@ interface DriftViewProps {
 /** What was changed outside of Penstock; what was not read is said to be unknown, never unchanged. */
 export function DriftView({ drift, view, onView }: DriftViewProps) {
   const ages: [string, Age][] = [
-    ["Users", drift.users],
-    ["ACLs", drift.acls],
+    [say.users, drift.users],
+    [say.acls, drift.acls],
   ];
   const isKnown = ages.every(([, age]) => age.as_of !== null);
   const isAnyKnown = ages.some(([, age]) => age.as_of !== null);
   const columns = [
     column.accessor((row) => `${row.area} ${row.name}`, {
       id: "name",
-      header: "Changed",
+      header: say.changed,
       cell: ({ row: { original } }) => (
         <>
-          <span className="ps-muted">{original.area === "user" ? "user" : "ACL"}</span>{" "}
+          <span className="ps-muted">{original.area === "user" ? say.user : say.acl}</span>{" "}
           <span className="ps-mono">
             <Breakable text={original.name} />
           </span>
@@ -41,11 +44,11 @@ export function DriftView({ drift, view, onView }: DriftViewProps) {
       ),
     }),
     column.accessor("observed", {
-      header: "Is now",
+      header: say.isNow,
       cell: (cell) => <span className="ps-warn">{cell.getValue()}</span>,
     }),
     column.accessor("desired", {
-      header: "Was left as",
+      header: say.wasLeftAs,
       cell: ({ row: { original } }) => (
         <>
           {original.desired}{" "}
@@ -53,17 +56,17 @@ export function DriftView({ drift, view, onView }: DriftViewProps) {
             to="/operations/$operationId"
             params={{ operationId: original.operation_id }}
             className="ps-link"
-            aria-label={`Operation that left ${original.name}`}
+            aria-label={say.operationThatLeft(original.name)}
             title={original.text}
           >
-            by this operation
+            {say.byThisOperation}
           </Link>
         </>
       ),
     }),
     column.accessor((row) => (row.area === "user" ? drift.users : drift.acls).as_of ?? "", {
       id: "seen",
-      header: "Seen",
+      header: say.seen,
       meta: { hideBelow: "sm" },
       cell: (cell) => <RelTime at={cell.getValue()} />,
     }),
@@ -78,17 +81,16 @@ export function DriftView({ drift, view, onView }: DriftViewProps) {
           rows={drift.data}
           columns={columns}
           rowId={(row) => `${row.area} ${row.name}`}
-          label="Changed outside"
+          label={say.changedOutside}
           defaultSort="name"
           view={view}
           onView={onView}
           empty={
             <Empty
               icon={<IconCircleCheck size={20} />}
-              title={isKnown ? "Nothing was changed outside" : "Nothing is known to be changed outside"}
+              title={isKnown ? say.nothingWasChanged : say.nothingIsKnownToBeChanged}
             >
-              {isKnown ? "Users and ACLs are" : drift.users.as_of ? "Users are" : "ACLs are"} as the last verified
-              operation on each left them. What no operation was about is not compared.
+              {say.asLeft(isKnown ? say.usersAndAcls : drift.users.as_of ? say.users : say.acls)}
             </Empty>
           }
         />
@@ -102,13 +104,11 @@ function AgeNotice({ what, age }: { what: string; age: Age }) {
   return (
     <div className="ps-card-body" style={{ paddingBottom: 12 }}>
       {age.as_of === null ? (
-        <Notice tone="warn" title={`Whether ${what} were changed outside is unknown`}>
-          They have never been read{age.stale_reason ? `: ${age.stale_reason}` : " yet."}
+        <Notice tone="warn" title={say.unknownWhetherChanged(what)}>
+          {age.stale_reason ? say.neverReadBecause(age.stale_reason) : say.neverReadYet}
         </Notice>
       ) : (
-        <Notice tone="warn">
-          {what} are compared as they were <RelTime at={age.as_of} />: {age.stale_reason}
-        </Notice>
+        <Notice tone="warn">{say.comparedAsTheyWere(what, <RelTime at={age.as_of} />, age.stale_reason)}</Notice>
       )}
     </div>
   );

@@ -1,7 +1,10 @@
 import { Breakable } from "@/components/breakable";
 import { ScrollBox } from "@/components/scroll-box";
 import type { AccessMatrix, MatrixEntry } from "@/lib/access";
+import { words } from "@/words/access";
 import { operationWords, resourceWords, shortOperation } from "./acl-words";
+
+const say = words.matrixTable;
 
 interface MatrixTableProps {
   matrix: AccessMatrix;
@@ -12,11 +15,11 @@ interface MatrixTableProps {
 /** The rules as they are: what they come to for one request is another question (`onCheck`). */
 export function MatrixTable({ matrix, onCheck }: MatrixTableProps) {
   return (
-    <ScrollBox label="Principals and resources">
-      <table className="ps-table" aria-label="Access matrix">
+    <ScrollBox label={say.principalsAndResources}>
+      <table className="ps-table" aria-label={say.accessMatrix}>
         <thead>
           <tr>
-            <th scope="col">Principal</th>
+            <th scope="col">{say.principal}</th>
             {matrix.resources.map((resource) => (
               <th key={resourceKey(resource)} scope="col">
                 <span className="ps-muted">
@@ -26,15 +29,15 @@ export function MatrixTable({ matrix, onCheck }: MatrixTableProps) {
                   className="ps-mono"
                   title={
                     resource.pattern_type === "PREFIXED"
-                      ? `Every name that starts with ${resource.resource_name}`
+                      ? say.everyNameThatStartsWith(resource.resource_name)
                       : resourceWords(resource)
                   }
                 >
-                  {resource.resource_type === "CLUSTER" ? "cluster" : resource.resource_name}
+                  {resource.resource_type === "CLUSTER" ? say.cluster : resource.resource_name}
                   {resource.pattern_type === "PREFIXED" && "*"}
                 </span>
                 {resource.pattern_type === "LITERAL" && resource.resource_name === "*" && (
-                  <span className="ps-muted"> (all)</span>
+                  <span className="ps-muted"> {say.all}</span>
                 )}
               </th>
             ))}
@@ -47,12 +50,12 @@ export function MatrixTable({ matrix, onCheck }: MatrixTableProps) {
                 <button
                   type="button"
                   className="ps-sort ps-mono"
-                  title="Check what this principal may do"
+                  title={say.checkThisPrincipal}
                   onClick={() => onCheck(row.principal)}
                 >
                   <Breakable text={row.principal} />
                 </button>
-                {row.principal === "User:*" && <span className="ps-muted"> everybody</span>}
+                {row.principal === "User:*" && <span className="ps-muted"> {say.everybody}</span>}
               </th>
               {matrix.resources.map((resource, at) => {
                 const cell = row.cells.find((one) => one.resource === at);
@@ -81,8 +84,11 @@ const resourceKey = (resource: AccessMatrix["resources"][number]) =>
 /** One operation in short; whole, with its hosts, on hover and for screen readers. A denial is crossed by its word. */
 function Operation({ entry, denies = false }: { entry: MatrixEntry; denies?: boolean }) {
   const anywhere = entry.hosts.includes("*");
-  const hosts = anywhere ? "" : ` from ${entry.hosts.join(", ")}`;
-  const whole = `${denies ? "may not" : "may"} ${operationWords(entry.operation)}${hosts}`;
+  const operation = operationWords(entry.operation);
+  const short = shortOperation(entry.operation);
+  const whole = anywhere
+    ? (denies ? say.mayNot : say.may)(operation)
+    : (denies ? say.mayNotFrom : say.mayFrom)(operation, entry.hosts.join(", "));
   return (
     <span
       className={denies ? "ps-tag ps-bad" : "ps-tag"}
@@ -90,8 +96,7 @@ function Operation({ entry, denies = false }: { entry: MatrixEntry; denies?: boo
       title={whole}
     >
       <span aria-hidden>
-        {denies && "no "}
-        {shortOperation(entry.operation)}
+        {denies ? say.no(short) : short}
         {!anywhere && " @"}
       </span>
       <span className="ps-sr">{whole}. </span>

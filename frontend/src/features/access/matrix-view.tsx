@@ -8,12 +8,14 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
 import { SearchBox } from "@/components/search-box";
 import { useAccessMatrix } from "@/lib/access";
-import { plural } from "@/lib/format";
 import { isRefusal } from "@/lib/problem";
 import { RESOURCE_TYPES, type ResourceType } from "@/lib/search";
 import { useTypedText } from "@/lib/use-typed-text";
+import { words } from "@/words/access";
 import { operationWords } from "./acl-words";
 import { MatrixTable } from "./matrix-table";
+
+const say = words.matrixView;
 
 export interface MatrixSearch {
   q?: string;
@@ -45,20 +47,20 @@ export function MatrixView({ clusterId, view, onView, onCheck }: MatrixViewProps
       <div className="ps-toolbar">
         <SearchBox
           value={view.q ?? ""}
-          label="Search principals"
+          label={say.searchPrincipals}
           onChange={(q) => onView({ ...view, q: q || undefined })}
         />
         <TextInput
           size="xs"
-          aria-label="Resource's name"
-          placeholder="Resource's name"
+          aria-label={say.resourcesName}
+          placeholder={say.resourcesName}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Select
           size="xs"
-          aria-label="Type of resource"
-          placeholder="Every type"
+          aria-label={say.typeOfResource}
+          placeholder={say.everyType}
           clearable
           data={RESOURCE_TYPES.map((type) => ({ value: type, label: operationWords(type) }))}
           value={view.type ?? null}
@@ -69,7 +71,7 @@ export function MatrixView({ clusterId, view, onView, onCheck }: MatrixViewProps
       {query.isError && (
         <div className="ps-card-body">
           {found ? (
-            <Notice tone="warn">Shown as it was: it could not be read again.</Notice>
+            <Notice tone="warn">{say.notReadAgain}</Notice>
           ) : (
             <ProblemPanel error={query.error} onRetry={isRefusal(query) ? undefined : () => void query.refetch()} />
           )}
@@ -79,34 +81,26 @@ export function MatrixView({ clusterId, view, onView, onCheck }: MatrixViewProps
         <>
           {found.observed.stale_reason && (
             <div className="ps-card-body">
-              <Notice tone="warn">The ACLs are as last read: {found.observed.stale_reason}</Notice>
+              <Notice tone="warn">{say.aclsAsLastRead(found.observed.stale_reason)}</Notice>
             </div>
           )}
           {found.columns_left_out > 0 && (
             <div className="ps-card-body">
-              <Notice tone="info">
-                {plural(found.columns_left_out, "resource")} with fewer ACLs are not shown. Search for a name, a type or
-                a principal to see them.
-              </Notice>
+              <Notice tone="info">{say.resourcesNotShown(found.columns_left_out)}</Notice>
             </div>
           )}
           {found.data.length === 0 ? (
-            <Empty icon={<IconTable size={20} />} title={isNarrowed ? "No ACL fits" : "No ACLs yet"}>
-              {isNarrowed
-                ? "No ACL is about such a principal and resource."
-                : "Without an ACL a user can connect, but neither read nor write."}
+            <Empty icon={<IconTable size={20} />} title={isNarrowed ? say.noAclFits : say.noAclsYet}>
+              {isNarrowed ? say.noSuchAcl : say.withoutAnAcl}
             </Empty>
           ) : (
             <MatrixTable matrix={found} onCheck={onCheck} />
           )}
           <Group justify="space-between" px={14} py={8}>
             <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-              {plural(found.principals, "principal")}
-              {found.observed.as_of && (
-                <>
-                  , ACLs as of <RelTime at={found.observed.as_of} />
-                </>
-              )}
+              {found.observed.as_of
+                ? say.principalsAsOf(found.principals, <RelTime at={found.observed.as_of} />)
+                : say.principals(found.principals)}
             </span>
             {(cursors.length > 0 || found.page.has_more) && (
               <Group gap={8}>
@@ -116,7 +110,7 @@ export function MatrixView({ clusterId, view, onView, onCheck }: MatrixViewProps
                   disabled={cursors.length === 0}
                   onClick={() => go(cursors.slice(0, -1))}
                 >
-                  Previous principals
+                  {say.previousPrincipals}
                 </Button>
                 <Button
                   size="xs"
@@ -124,7 +118,7 @@ export function MatrixView({ clusterId, view, onView, onCheck }: MatrixViewProps
                   disabled={!found.page.next}
                   onClick={() => found.page.next && go([...cursors, found.page.next])}
                 >
-                  Next principals
+                  {say.nextPrincipals}
                 </Button>
               </Group>
             )}

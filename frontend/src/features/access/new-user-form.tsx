@@ -3,9 +3,12 @@ import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { useDraft } from "@/lib/draft";
 import type { PlanInputs } from "@/lib/types";
+import { words } from "@/words/access";
 import { EMPTY_ACL, aclBindings } from "./acl-words";
 import { AclFields } from "./acl-fields";
 import { AclPreview } from "./acl-preview";
+
+const say = words.newUserForm;
 
 type NewUser = PlanInputs<"user.create">;
 type Mechanism = NonNullable<NewUser["mechanism"]>;
@@ -40,7 +43,7 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
     else if (bindings) onPlan({ username, mechanism, acls: bindings });
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={<strong>New user</strong>} size="lg">
+    <Modal opened={opened} onClose={onClose} title={<strong>{say.newUser}</strong>} size="lg">
       <form onSubmit={submit}>
         <Stack gap="md">
           <Stepper
@@ -49,42 +52,36 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
             iconSize={24}
             onStepClick={(next) => (next === 0 ? setStep(0) : leaveFirst(() => setStep(1)))}
           >
-            <Stepper.Step label="User" />
-            <Stepper.Step label="Access" />
+            <Stepper.Step label={say.user} />
+            <Stepper.Step label={say.access} />
           </Stepper>
           {step === 0 ? (
             <>
               <TextInput
-                label="User name"
-                placeholder="orders-service"
+                label={say.userName}
+                placeholder={say.exampleName}
                 size="sm"
                 autoComplete="off"
                 spellCheck={false}
                 data-autofocus
                 value={username}
                 onChange={(event) => setUsername(event.currentTarget.value)}
-                error={
-                  attempted && !named
-                    ? "Letters, digits, dot, dash and underscore, starting with a letter or digit"
-                    : undefined
-                }
+                error={attempted && !named ? say.whatNames : undefined}
               />
               <Select
-                label="Signs in with"
+                label={say.signsInWith}
                 data={[...MECHANISMS]}
                 allowDeselect={false}
                 size="sm"
                 value={mechanism}
                 onChange={(next) => next && setMechanism(next)}
               />
-              <Notice tone="info">
-                The password is generated. It can be shown once, after the brokers have accepted the user.
-              </Notice>
+              <Notice tone="info">{say.passwordIsGenerated}</Notice>
             </>
           ) : (
             <>
               <div style={{ fontSize: "0.8125rem" }}>
-                What <span className="ps-mono">{username}</span> may do. More rules can be added later.
+                {say.whatUserMayDo(<span className="ps-mono">{username}</span>)}
               </div>
               <AclFields value={acl} onChange={setAcl} />
               <AclPreview bindings={bindings} />
@@ -94,20 +91,20 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
             {step === 0 ? (
               <>
                 <Button variant="default" onClick={onClose}>
-                  Cancel
+                  {say.cancel}
                 </Button>
-                <Button variant="default" type="submit" title="Without access: it can be given later">
-                  Review plan
+                <Button variant="default" type="submit" title={say.withoutAccess}>
+                  {say.reviewPlan}
                 </Button>
-                <Button onClick={() => leaveFirst(() => setStep(1))}>Next: access</Button>
+                <Button onClick={() => leaveFirst(() => setStep(1))}>{say.nextAccess}</Button>
               </>
             ) : (
               <>
                 <Button variant="default" onClick={() => setStep(0)}>
-                  Back
+                  {say.back}
                 </Button>
                 <Button type="submit" disabled={!bindings}>
-                  Review plan
+                  {say.reviewPlan}
                 </Button>
               </>
             )}

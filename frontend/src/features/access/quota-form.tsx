@@ -12,6 +12,9 @@ import {
   quotaChanges,
   textsOf,
 } from "@/lib/quotas";
+import { words } from "@/words/access";
+
+const say = words.quotaForm;
 
 interface QuotaFormProps {
   opened: boolean;
@@ -25,11 +28,11 @@ interface QuotaFormProps {
 
 type Whom = "user" | "client" | "both" | "every-user" | "every-client";
 const WHOM: { value: Whom; label: string }[] = [
-  { value: "user", label: "One user" },
-  { value: "client", label: "One client id" },
-  { value: "both", label: "One client id of one user" },
-  { value: "every-user", label: "Every user without one of its own" },
-  { value: "every-client", label: "Every client id without one of its own" },
+  { value: "user", label: say.oneUser },
+  { value: "client", label: say.oneClientId },
+  { value: "both", label: say.oneClientIdOfOneUser },
+  { value: "every-user", label: say.everyUserWithout },
+  { value: "every-client", label: say.everyClientIdWithout },
 ];
 
 /** Bounds of a user or client id; what is set already of the same stands in the fields. */
@@ -49,13 +52,13 @@ export function QuotaForm({ opened, row, quotas, users, onClose, onPlan }: Quota
     if (ready) onPlan({ ...entity, quotas: changes });
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={<strong>{row ? `Quotas of ${row.words}` : "Set quotas"}</strong>}>
+    <Modal opened={opened} onClose={onClose} title={<strong>{row ? say.quotasOf(row.words) : say.setQuotas}</strong>}>
       <form onSubmit={submit}>
         <Stack gap="md">
           {!row && (
             <>
               <Select
-                label="Of"
+                label={say.of}
                 size="sm"
                 allowDeselect={false}
                 data={WHOM}
@@ -64,7 +67,7 @@ export function QuotaForm({ opened, row, quotas, users, onClose, onPlan }: Quota
               />
               {(whom === "user" || whom === "both") && (
                 <Autocomplete
-                  label="User"
+                  label={say.user}
                   size="sm"
                   data={users.filter((one) => !one.managed).map((one) => one.username)}
                   value={user}
@@ -73,7 +76,7 @@ export function QuotaForm({ opened, row, quotas, users, onClose, onPlan }: Quota
               )}
               {(whom === "client" || whom === "both") && (
                 <TextInput
-                  label="Client id"
+                  label={say.clientId}
                   size="sm"
                   spellCheck={false}
                   value={client}
@@ -85,25 +88,22 @@ export function QuotaForm({ opened, row, quotas, users, onClose, onPlan }: Quota
           {QUOTA_KEYS.map((key) => (
             <TextInput
               key={key}
-              label={`${QUOTAS[key].title} (${QUOTAS[key].unit}, per broker)`}
-              placeholder="no quota"
+              label={say.quotaPerBroker(QUOTAS[key].title, QUOTAS[key].unit)}
+              placeholder={say.noQuota}
               size="sm"
               inputMode="decimal"
               value={texts[key]}
-              error={isQuota(texts[key]) ? undefined : "A number above 0, or nothing"}
+              error={isQuota(texts[key]) ? undefined : say.aNumberOrNothing}
               onChange={(event) => setTyped({ ...typed, [key]: event.currentTarget.value })}
             />
           ))}
-          <Notice tone="info">
-            Each broker bounds what reaches it, so on all brokers together it is as many times that. An empty field
-            takes the quota away.
-          </Notice>
+          <Notice tone="info">{say.eachBrokerBounds}</Notice>
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {say.cancel}
             </Button>
             <Button type="submit" disabled={!ready}>
-              Review plan
+              {say.reviewPlan}
             </Button>
           </Group>
         </Stack>

@@ -3,9 +3,11 @@ import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { Breakable } from "@/components/breakable";
 import { DataTable } from "@/components/data-table";
-import { formatInteger } from "@/lib/format";
 import type { ClientQuota } from "@/lib/types";
 import { QUOTA_KEYS, QUOTAS, quotaText } from "@/lib/quotas";
+import { words } from "@/words/access";
+
+const say = words.quotaTable;
 
 const column = createColumnHelper<ClientQuota>();
 
@@ -20,7 +22,7 @@ interface QuotaTableProps {
 export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProps) {
   const columns = [
     column.accessor("words", {
-      header: "Of",
+      header: say.of,
       cell: (cell) => (
         <span className="ps-mono">
           <Breakable text={cell.getValue()} />
@@ -35,7 +37,7 @@ export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProp
         cell: ({ row }) => {
           const value = row.original.quotas[key];
           return (
-            <span title={value === null ? "No quota of its own" : `${key}: ${formatInteger(value)} per broker`}>
+            <span title={value === null ? say.noQuotaOfItsOwn : say.perBroker(key, value)}>
               {quotaText(key, value)}
             </span>
           );
@@ -44,7 +46,7 @@ export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProp
     ),
     column.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row: { original } }) =>
         canWrite &&
@@ -53,10 +55,10 @@ export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProp
             <Button
               size="compact-xs"
               variant="default"
-              aria-label={`Change the quotas of ${original.words}`}
+              aria-label={say.changeTheQuotasOf(original.words)}
               onClick={() => onChange(original)}
             >
-              Change
+              {say.change}
             </Button>
           </Group>
         ),
@@ -67,7 +69,7 @@ export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProp
       rows={quotas}
       columns={columns}
       rowId={(row) => row.words}
-      label="Quotas"
+      label={say.quotas}
       defaultSort="words"
       empty={empty}
     />

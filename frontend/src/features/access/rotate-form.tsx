@@ -4,16 +4,19 @@ import { Notice } from "@/components/notice";
 import { formatExact } from "@/lib/format";
 import type { PasswordOverlap, PlanInputs } from "@/lib/types";
 import { useNow } from "@/lib/use-now";
+import { words } from "@/words/access";
+
+const say = words.rotateForm;
 
 const HOUR_S = 3600;
 const DAY_S = 24 * HOUR_S;
 const TIMES: [seconds: number, label: string][] = [
-  [0, "At once"],
-  [HOUR_S, "After 1 hour"],
-  [8 * HOUR_S, "After 8 hours"],
-  [DAY_S, "After 1 day"],
-  [7 * DAY_S, "After 7 days"],
-  [30 * DAY_S, "After 30 days"],
+  [0, say.atOnce],
+  [HOUR_S, say.afterHours(1)],
+  [8 * HOUR_S, say.afterHours(8)],
+  [DAY_S, say.afterDays(1)],
+  [7 * DAY_S, say.afterDays(7)],
+  [30 * DAY_S, say.afterDays(30)],
 ];
 
 interface RotateFormProps {
@@ -35,18 +38,15 @@ export function RotateForm({ username, overlap, onClose, onPlan }: RotateFormPro
     if (username) onPlan({ username, overlap_s: overlapS });
   };
   return (
-    <Modal opened={username !== null} onClose={onClose} title={<strong>New password for {username}</strong>}>
+    <Modal opened={username !== null} onClose={onClose} title={<strong>{say.newPasswordFor(username ?? "")}</strong>}>
       <form onSubmit={submit}>
         <Stack gap="md">
           {overlap ? (
-            <Notice tone="warn">
-              Two passwords stand already. A third one replaces both of them at once; to let one go on, end the old
-              password first.
-            </Notice>
+            <Notice tone="warn">{say.twoPasswordsStand}</Notice>
           ) : (
             <>
               <Select
-                label="The old password ends"
+                label={say.theOldPasswordEnds}
                 data={TIMES.map(([seconds, label]) => ({ value: String(seconds), label }))}
                 allowDeselect={false}
                 size="sm"
@@ -54,17 +54,15 @@ export function RotateForm({ username, overlap, onClose, onPlan }: RotateFormPro
                 onChange={(next) => next && setChosen(next)}
               />
               <Notice tone={overlapS ? "info" : "warn"}>
-                {overlapS
-                  ? `Both passwords work until about ${formatExact(new Date(now + overlapS * 1000))}. The new one needs the other SCRAM mechanism: clients change both.`
-                  : "Clients with the old password are refused at their next login."}
+                {overlapS ? say.bothWorkUntil(formatExact(new Date(now + overlapS * 1000))) : say.oldPasswordIsRefused}
               </Notice>
             </>
           )}
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {say.cancel}
             </Button>
-            <Button type="submit">Review plan</Button>
+            <Button type="submit">{say.reviewPlan}</Button>
           </Group>
         </Stack>
       </form>

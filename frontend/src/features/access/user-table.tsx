@@ -6,9 +6,11 @@ import { DataTable } from "@/components/data-table";
 import { DeleteItem } from "@/components/more-menu";
 import { Status } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
-import { plural } from "@/lib/format";
 import type { AccessDrift, AclBinding, KafkaUser, PasswordOverlap } from "@/lib/types";
+import { words } from "@/words/access";
 import { aclSummary } from "./acl-words";
+
+const say = words.userTable;
 
 interface UserTableProps {
   users: KafkaUser[];
@@ -43,13 +45,13 @@ export function UserTable({
   const of = (user: KafkaUser) => acls.filter((acl) => acl.principal === `User:${user.username}`);
   const columns = [
     column.accessor("username", {
-      header: "User",
+      header: say.user,
       cell: ({ row, getValue }) => (
         <>
           <span className="ps-mono">{getValue()}</span>
           {row.original.managed && (
             <span className="ps-tag ps-hide-sm" data-tone="muted">
-              service
+              {say.service}
             </span>
           )}
           <Overlap overlap={overlapOf(row.original)} />
@@ -59,47 +61,47 @@ export function UserTable({
     }),
     column.accessor((row) => row.mechanisms.join(", "), {
       id: "mechanisms",
-      header: "Signs in with",
+      header: say.signsInWith,
       meta: { hideBelow: "sm" },
     }),
     column.accessor((row) => of(row).length, {
       id: "acls",
-      header: "May",
+      header: say.may,
       cell: ({ row }) => {
-        if (row.original.managed) return <span className="ps-muted">everything: super user of the service</span>;
+        if (row.original.managed) return <span className="ps-muted">{say.everything}</span>;
         const mine = of(row.original);
-        if (mine.length === 0) return <span className="ps-warn">nothing yet</span>;
+        if (mine.length === 0) return <span className="ps-warn">{say.nothingYet}</span>;
         return (
-          <span title={plural(mine.length, "rule")}>
+          <span title={say.rules(mine.length)}>
             {aclSummary(mine)}
-            {mine.some((acl) => acl.permission === "DENY") && <span className="ps-tag ps-bad">DENY</span>}
+            {mine.some((acl) => acl.permission === "DENY") && <span className="ps-tag ps-bad">{say.deny}</span>}
           </span>
         );
       },
     }),
     column.display({
       id: "actions",
-      header: () => <span className="ps-sr">Actions</span>,
+      header: () => <span className="ps-sr">{say.actions}</span>,
       meta: { align: "right" },
       cell: ({ row }) =>
         canWrite &&
         !row.original.managed && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon size="sm" aria-label={`Actions for ${row.original.username}`}>
+              <ActionIcon size="sm" aria-label={say.actionsFor(row.original.username)}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
               <Menu.Item leftSection={<IconKey size={15} />} onClick={() => onAddAcls(row.original.username)}>
-                Add ACLs
+                {say.addAcls}
               </Menu.Item>
               <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => onRotate(row.original.username)}>
-                New password
+                {say.newPassword}
               </Menu.Item>
               <EndItem overlap={overlapOf(row.original)} onEnd={onEndOverlap} />
               <Menu.Divider />
-              <DeleteItem onClick={() => onDelete(row.original.username)}>Delete user</DeleteItem>
+              <DeleteItem onClick={() => onDelete(row.original.username)}>{say.deleteUser}</DeleteItem>
             </Menu.Dropdown>
           </Menu>
         ),
@@ -110,7 +112,7 @@ export function UserTable({
       rows={users}
       columns={columns}
       rowId={(row) => row.username}
-      label="Users"
+      label={say.users}
       defaultSort="username"
       empty={empty}
     />
@@ -122,7 +124,7 @@ function Drift({ drift }: { drift: AccessDrift["data"][number] | undefined }) {
   if (!drift) return null;
   return (
     <div style={{ fontSize: "0.8125rem" }}>
-      <Status tone="warn" label="Changed outside" hint={drift.text} />
+      <Status tone="warn" label={say.changedOutside} hint={drift.text} />
     </div>
   );
 }
@@ -132,13 +134,13 @@ function Overlap({ overlap }: { overlap: PasswordOverlap | undefined }) {
   if (!overlap) return null;
   return (
     <div className="ps-muted" style={{ fontSize: "0.8125rem" }}>
-      Two passwords: old by {overlap.old_mechanism}, new by {overlap.new_mechanism}.{" "}
+      {say.twoPasswords(overlap.old_mechanism, overlap.new_mechanism)}{" "}
       {overlap.state === "held" ? (
-        <span className="ps-warn">The old one is not removed by itself: {overlap.problem}</span>
+        <span className="ps-warn">{say.oldOneIsHeld(overlap.problem)}</span>
       ) : (
         <>
-          The old one ends <RelTime at={overlap.ends_at} />
-          {overlap.problem && <span className="ps-warn">; last try: {overlap.problem}</span>}
+          {say.oldOneEnds(<RelTime at={overlap.ends_at} />)}
+          {overlap.problem && <span className="ps-warn">{say.lastTry(overlap.problem)}</span>}
         </>
       )}
     </div>
@@ -149,7 +151,7 @@ function EndItem({ overlap, onEnd }: { overlap: PasswordOverlap | undefined; onE
   if (!overlap) return null;
   return (
     <Menu.Item leftSection={<IconPlayerStop size={15} />} onClick={() => onEnd(overlap)}>
-      End the old password now
+      {say.endTheOldPassword}
     </Menu.Item>
   );
 }

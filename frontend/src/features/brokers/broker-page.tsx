@@ -21,9 +21,12 @@ import { isRefusal } from "@/lib/problem";
 import { formatShare } from "@/lib/readings";
 import { BROKER_TABS } from "@/lib/search";
 import type { BrokerDetail, BrokerPlacement, PlanRequest } from "@/lib/types";
+import { words } from "@/words/brokers";
 import { LogTab } from "./log-tab";
 import { PlacementTab } from "./placement-tab";
 import { ProcessTab } from "./process-tab";
+
+const say = words.brokerPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/brokers/$broker");
 
@@ -33,21 +36,17 @@ const DISK_WARN = 0.8;
 function diskOf(broker: BrokerDetail): Stat {
   const { disk_total_bytes: total, disk_usable_bytes: usable } = broker;
   if (total === null || usable === null || total <= 0)
-    return { label: "Disk used", value: "unknown", note: "the broker does not say" };
+    return { label: say.diskUsed, value: say.unknown, note: say.theBrokerDoesNotSay };
   const share = (total - usable) / total;
   return {
-    label: "Disk used",
+    label: say.diskUsed,
     value: (
       <Metered share={share}>
-        <Exact text={`${formatInteger(total - usable)} of ${formatInteger(total)} bytes`}>{formatShare(share)}</Exact>
+        <Exact text={say.usedOfBytes(total - usable, total)}>{formatShare(share)}</Exact>
       </Metered>
     ),
     tone: share >= DISK_WARN ? "warn" : undefined,
-    note: (
-      <>
-        <Quantity of="bytes" value={usable} /> free of <Quantity of="bytes" value={total} />
-      </>
-    ),
+    note: say.freeOf(<Quantity of="bytes" value={usable} />, <Quantity of="bytes" value={total} />),
   };
 }
 
@@ -55,27 +54,23 @@ function figures(broker: BrokerDetail, trouble: BrokerPlacement | null | undefin
   const behind = trouble?.out_of_sync ?? null;
   const follows = broker.leaders === null || broker.replicas === null ? null : broker.replicas - broker.leaders;
   return [
-    { label: "Leads", value: formatInteger(broker.leaders), note: "partitions" },
-    { label: "Follows", value: formatInteger(follows), note: "partitions" },
+    { label: say.leads, value: formatInteger(broker.leaders), note: say.partitions },
+    { label: say.follows, value: formatInteger(follows), note: say.partitions },
     {
-      label: "Out of sync",
+      label: say.outOfSync,
       value: formatInteger(behind),
       tone: behind !== null && behind > 0 ? "bad" : undefined,
-      note: trouble
-        ? trouble.offline > 0
-          ? `${formatInteger(trouble.offline)} without a leader`
-          : "of its replicas"
-        : undefined,
+      note: trouble ? (trouble.offline > 0 ? say.withoutALeader(trouble.offline) : say.ofItsReplicas) : undefined,
     },
     {
-      label: "Data",
+      label: say.data,
       value: <Quantity of="bytes" value={broker.size_bytes} isKey />,
     },
     diskOf(broker),
     ...(broker.cluster_kind === "managed"
       ? [
           {
-            label: "Restarts by its agent",
+            label: say.restartsByItsAgent,
             value: formatInteger(broker.restarts),
             tone: broker.restarts > 0 ? ("warn" as const) : undefined,
           },
@@ -98,16 +93,16 @@ export function BrokerPage() {
   return (
     <>
       <PageHeader
-        title={`Broker ${id}`}
+        title={say.broker(id)}
         seen={parts?.broker}
         mark={broker && <BrokerState broker={broker} />}
         sub={
           broker && (
             <>
               {broker.host && <span className="ps-mono">{`${broker.host}:${broker.port}`}</span>}
-              {broker.rack && ` · rack ${broker.rack}`}
-              {broker.host_id && ` · on ${broker.host_id}`}
-              {broker.is_controller && " · controller"}
+              {broker.rack && ` · ${say.rack(broker.rack)}`}
+              {broker.host_id && ` · ${say.onHost(broker.host_id)}`}
+              {broker.is_controller && ` · ${say.controller}`}
             </>
           )
         }
@@ -122,7 +117,7 @@ export function BrokerPage() {
                     setRequest({ kind: "leaders.elect", cluster_id: clusterId, inputs: { broker: broker.id } })
                   }
                 >
-                  Let it lead what prefers it
+                  {say.letItLeadWhatPrefersIt}
                 </Button>
               )}
               {canRestart && (
@@ -133,7 +128,7 @@ export function BrokerPage() {
                     setRequest({ kind: "broker.restart", cluster_id: clusterId, inputs: { broker: broker.id } })
                   }
                 >
-                  Restart broker
+                  {say.restartBroker}
                 </Button>
               )}
             </>
@@ -149,7 +144,7 @@ export function BrokerPage() {
           <ThroughputCard
             clusterId={clusterId}
             subject={{ of: "broker", broker: Number(id) }}
-            title="Throughput of what it leads"
+            title={say.throughputOfWhatItLeads}
             range={search.range}
             onRange={(range) => void navigate({ search: (old) => ({ ...old, range }), replace: true })}
           />
@@ -168,11 +163,11 @@ export function BrokerPage() {
           keepMounted={false}
         >
           <Tabs.List mb={12}>
-            <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
-            <Tabs.Tab value="settings">Configuration</Tabs.Tab>
-            <Tabs.Tab value="process">Process</Tabs.Tab>
-            <Tabs.Tab value="log">Log</Tabs.Tab>
-            <Tabs.Tab value="operations">Operations</Tabs.Tab>
+            <Tabs.Tab value="partitions">{say.tabs.partitions}</Tabs.Tab>
+            <Tabs.Tab value="settings">{say.tabs.configuration}</Tabs.Tab>
+            <Tabs.Tab value="process">{say.tabs.process}</Tabs.Tab>
+            <Tabs.Tab value="log">{say.tabs.log}</Tabs.Tab>
+            <Tabs.Tab value="operations">{say.tabs.operations}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="partitions">
             <PlacementTab clusterId={clusterId} broker={id} />
@@ -220,7 +215,7 @@ export function BrokerPage() {
       </div>
       <PlanFlow
         request={request}
-        title={request ? `${kindLabel(request.kind)}: broker ${id}` : ""}
+        title={request ? say.planFor(kindLabel(request.kind), id) : ""}
         onClose={() => setRequest(null)}
       />
     </>

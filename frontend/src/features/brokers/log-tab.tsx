@@ -10,10 +10,13 @@ import { PlainSelect } from "@/components/plain-select";
 import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
 import { linesOf, type LogLevel, type LogLine, type LogPage, LOOKS_MAX, useBrokerLog } from "@/lib/broker-log";
-import { formatBytes, formatInteger, plural } from "@/lib/format";
+import { formatBytes } from "@/lib/format";
 import { onOneLine } from "@/lib/hostile";
 import { LOG_LEVELS } from "@/lib/search";
 import type { BrokerDetail } from "@/lib/types";
+import { words } from "@/words/brokers";
+
+const say = words.logTab;
 
 interface LogTabProps {
   clusterId: string;
@@ -28,16 +31,16 @@ export function LogTab(props: LogTabProps) {
   if (broker.cluster_kind !== "managed" || broker.host_id === null)
     return (
       <Card>
-        <Empty icon={<IconServerOff size={20} />} title="Not available: this broker is run by others">
-          No agent of the service runs on its host, and brokers give out no log. Whoever runs the host has it.
+        <Empty icon={<IconServerOff size={20} />} title={say.runByOthers}>
+          {say.whoeverRunsTheHostHasIt}
         </Empty>
       </Card>
     );
   if (!broker.may_change)
     return (
       <Card>
-        <Empty icon={<IconLock size={20} />} title="The log is not shown to you">
-          Its lines may name what others do: they are shown to those who may change the whole cluster.
+        <Empty icon={<IconLock size={20} />} title={say.notShownToYou}>
+          {say.whoMaySeeIt}
         </Empty>
       </Card>
     );
@@ -45,8 +48,8 @@ export function LogTab(props: LogTabProps) {
 }
 
 const LEVEL_OPTIONS = [
-  { value: "", label: "All lines" },
-  ...LOG_LEVELS.map((level) => ({ value: level, label: level === "CRITICAL" ? level : `${level} and above` })),
+  { value: "", label: say.allLines },
+  ...LOG_LEVELS.map((level) => ({ value: level, label: level === "CRITICAL" ? level : say.andAbove(level) })),
 ];
 
 function LogTail({ clusterId, broker, level, onLevel, host }: LogTabProps & { host: string }) {
@@ -56,19 +59,28 @@ function LogTail({ clusterId, broker, level, onLevel, host }: LogTabProps & { ho
   const lines = linesOf(pages);
   return (
     <Card
-      title="End of the log"
+      title={say.endOfTheLog}
       aside={
         <>
           <PlainSelect
-            label="Level"
+            label={say.level}
             options={LEVEL_OPTIONS}
             value={level ?? ""}
             onPick={(value) => onLevel(LOG_LEVELS.find((known) => known === value))}
           />
-          <Switch size="xs" label="Wrap" checked={wraps} onChange={(event) => setWraps(event.currentTarget.checked)} />
-          {lines.length > 0 && <Copy value={lines.map((line) => line.text).join("\n")} label="Copy the lines shown" />}
-          <Hint label="Look again">
-            <ActionIcon onClick={again} aria-label="Look again" loading={query.isFetching && !query.isFetchingNextPage}>
+          <Switch
+            size="xs"
+            label={say.wrap}
+            checked={wraps}
+            onChange={(event) => setWraps(event.currentTarget.checked)}
+          />
+          {lines.length > 0 && <Copy value={lines.map((line) => line.text).join("\n")} label={say.copyTheLinesShown} />}
+          <Hint label={say.lookAgain}>
+            <ActionIcon
+              onClick={again}
+              aria-label={say.lookAgain}
+              loading={query.isFetching && !query.isFetchingNextPage}
+            >
               <IconRefresh size={15} />
             </ActionIcon>
           </Hint>
@@ -86,9 +98,7 @@ function LogTail({ clusterId, broker, level, onLevel, host }: LogTabProps & { ho
       )}
       {query.isError && lines.length > 0 && (
         <div className="ps-card-body">
-          <Notice tone="warn">
-            Below it is as it was <RelTime at={query.dataUpdatedAt} />.
-          </Notice>
+          <Notice tone="warn">{say.belowAsItWas(<RelTime at={query.dataUpdatedAt} />)}</Notice>
         </div>
       )}
       {query.data && (
@@ -121,25 +131,19 @@ function Earlier({ pages, level, hasMore, isAsking, onMore }: EarlierProps) {
   const isEmpty = pages.every((page) => page.data.length === 0);
   if (isEmpty && !hasMore)
     return (
-      <Empty icon={<IconFileText size={20} />} title={level ? `No line of ${level} or above` : "The log is empty"}>
-        {level ? "All that the host keeps of the log was looked at." : "The broker has written nothing yet."}
+      <Empty icon={<IconFileText size={20} />} title={level ? say.noLineOfLevel(level) : say.theLogIsEmpty}>
+        {level ? say.allOfTheLogWasLookedAt : say.nothingWrittenYet}
       </Empty>
     );
   return (
     <div className="ps-legend" style={{ flexWrap: "wrap", alignItems: "center" }}>
-      {isEmpty && <span>No such line in the part that was looked at so far.</span>}
+      {isEmpty && <span>{say.noSuchLineSoFar}</span>}
       {hasMore && (
         <Button size="compact-xs" variant="default" loading={isAsking} onClick={onMore}>
-          {isEmpty ? "Look further back" : "Show earlier lines"}
+          {isEmpty ? say.lookFurtherBack : say.showEarlierLines}
         </Button>
       )}
-      {!hasMore && (
-        <span>
-          {pages.length >= LOOKS_MAX
-            ? "What was before is read on the host itself."
-            : "This is the beginning of what the host keeps."}
-        </span>
-      )}
+      {!hasMore && <span>{pages.length >= LOOKS_MAX ? say.restIsReadOnTheHost : say.beginningOfWhatTheHostKeeps}</span>}
     </div>
   );
 }
@@ -163,7 +167,7 @@ function LogText({ lines, wraps, asOf }: { lines: LogLine[]; wraps: boolean; asO
       className="ps-code"
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- WCAG 2.1.1: scrollable region
       tabIndex={0}
-      aria-label="Lines of the log"
+      aria-label={say.linesOfTheLog}
       style={{
         margin: 12,
         maxHeight: "60vh",
@@ -176,7 +180,7 @@ function LogText({ lines, wraps, asOf }: { lines: LogLine[]; wraps: boolean; asO
         // Lines may be alike, and their places from the end stay what they are.
         <span key={lines.length - place} className={line.level ? TONES[line.level] : undefined}>
           {onOneLine(line.text)}
-          {line.cut && <span className="ps-muted"> … (cut)</span>}
+          {line.cut && <span className="ps-muted"> … {say.cut}</span>}
           {"\n"}
         </span>
       ))}
@@ -188,15 +192,10 @@ function LogFacts({ page, host, shown, at }: { page: LogPage | undefined; host: 
   if (!page) return null;
   return (
     <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-      <span>
-        Read on {host} <RelTime at={at} />; {plural(shown, "line")} shown.
-      </span>
-      <span>
-        Last written <RelTime at={page.written_at_ms} fallback="at a time that is not known" /> by the host&apos;s
-        clock.
-      </span>
-      <span title={page.size_bytes === null ? undefined : `${formatInteger(page.size_bytes)} B`}>
-        The host keeps {page.size_bytes === null ? "a log of unknown size" : formatBytes(page.size_bytes)}.
+      <span>{say.readOn(host, <RelTime at={at} />, shown)}</span>
+      <span>{say.lastWritten(<RelTime at={page.written_at_ms} fallback={say.atAnUnknownTime} />)}</span>
+      <span title={page.size_bytes === null ? undefined : say.exactBytes(page.size_bytes)}>
+        {page.size_bytes === null ? say.hostKeepsUnknownSize : say.hostKeeps(formatBytes(page.size_bytes))}
       </span>
     </div>
   );

@@ -6,9 +6,12 @@ import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { Quantity } from "@/components/quantity";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { BrokerPlacement } from "@/lib/types";
+import { words } from "@/words/brokers";
+
+const say = words.placementTab;
 
 type Row = BrokerPlacement["rows"][number];
 
@@ -19,7 +22,7 @@ const column = createColumnHelper<Row>();
 const bad = (count: number) => <span className={count > 0 ? "ps-bad" : "ps-muted"}>{formatInteger(count)}</span>;
 const columns = (clusterId: string) => [
   column.accessor("topic", {
-    header: "Topic",
+    header: say.topic,
     cell: (cell) => (
       <Link
         to="/clusters/$clusterId/topics/$topic"
@@ -31,28 +34,28 @@ const columns = (clusterId: string) => [
     ),
   }),
   column.accessor("leads", {
-    header: "Leads",
+    header: say.leads,
     meta: { align: "right" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor("follows", {
-    header: "Follows",
+    header: say.follows,
     meta: { align: "right" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor("out_of_sync", {
-    header: "Out of sync",
+    header: say.outOfSync,
     meta: { align: "right" },
     cell: (cell) => bad(cell.getValue()),
   }),
   column.accessor("offline", {
-    header: "Offline",
+    header: say.offline,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => bad(cell.getValue()),
   }),
   column.accessor((row) => row.size_bytes ?? null, {
     id: "size",
-    header: "Bytes led",
+    header: say.bytesLed,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => <Quantity of="bytes" value={cell.getValue()} />,
   }),
@@ -73,8 +76,8 @@ export function PlacementTab({ clusterId, broker }: { clusterId: string; broker:
 function Placement({ found, clusterId }: { found: BrokerPlacement; clusterId: string }) {
   if (found.topics === 0)
     return (
-      <Empty icon={<IconStack2 size={20} />} title="It holds nothing">
-        No partition that you see has a replica on this broker.
+      <Empty icon={<IconStack2 size={20} />} title={say.itHoldsNothing}>
+        {say.noReplicaThatYouSee}
       </Empty>
     );
   return (
@@ -83,22 +86,14 @@ function Placement({ found, clusterId }: { found: BrokerPlacement; clusterId: st
         rows={found.rows}
         columns={columns(clusterId)}
         rowId={(row) => row.topic}
-        label="Topics on this broker"
+        label={say.topicsOnThisBroker}
       />
       <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-        <span>
-          Leads {plural(found.leads, "partition")}, follows {formatInteger(found.follows)}, of{" "}
-          {plural(found.topics, "topic")}.
-        </span>
+        <span>{say.leadsAndFollows(found.leads, found.follows, found.topics)}</span>
         {found.preferred_elsewhere > 0 && (
-          <span className="ps-warn">
-            {plural(found.preferred_elsewhere, "partition")} it is preferred for{" "}
-            {found.preferred_elsewhere === 1 ? "has" : "have"} another leader.
-          </span>
+          <span className="ps-warn">{say.preferredElsewhere(found.preferred_elsewhere)}</span>
         )}
-        {found.topics > found.rows.length && (
-          <span>The first {formatInteger(found.rows.length)} are shown, those in trouble before the others.</span>
-        )}
+        {found.topics > found.rows.length && <span>{say.firstAreShown(found.rows.length)}</span>}
       </div>
     </>
   );

@@ -5,6 +5,9 @@ import { RelTime } from "@/components/rel-time";
 import { Stats } from "@/components/stats";
 import { formatInteger } from "@/lib/format";
 import type { BrokerProcess } from "@/lib/types";
+import { words } from "@/words/brokers";
+
+const say = words.processTab;
 
 const at = (ms: number | null): ReactNode => (ms === null ? "–" : <RelTime at={new Date(ms).toISOString()} />);
 
@@ -15,20 +18,20 @@ export function ProcessTab({ process }: { process: BrokerProcess }) {
       <div className="ps-card-body">
         <Stats
           items={[
-            { label: "State", value: process.state, note: process.message || undefined },
-            { label: "Since", value: at(process.since_ms) },
-            { label: "Process", value: process.pid ?? "–" },
+            { label: say.state, value: process.state, note: process.message || undefined },
+            { label: say.since, value: at(process.since_ms) },
+            { label: say.process, value: process.pid ?? "–" },
             {
-              label: "Restarts by its agent",
+              label: say.restartsByItsAgent,
               value: formatInteger(process.restarts),
               tone: process.restarts > 0 ? "warn" : undefined,
             },
-            { label: "Reported", value: at(process.reported_at_ms) },
+            { label: say.reported, value: at(process.reported_at_ms) },
           ]}
         />
       </div>
       {process.log_tail !== null && process.log_tail.length > 0 && (
-        <LogLines lines={process.log_tail} label="Last lines of the log" />
+        <LogLines lines={process.log_tail} label={say.lastLinesOfTheLog} />
       )}
       <Ends process={process} />
       {process.log_hidden && <div className="ps-legend">{process.log_hidden}</div>}
@@ -39,17 +42,17 @@ export function ProcessTab({ process }: { process: BrokerProcess }) {
 function Ends({ process }: { process: BrokerProcess }) {
   if (process.ends.length === 0)
     return (
-      <Empty icon={<IconCircleCheck size={20} />} title="It has not ended by itself">
-        Ends that nobody asked for are listed with their reason, since it was placed or restarted by a plan.
+      <Empty icon={<IconCircleCheck size={20} />} title={say.itHasNotEndedByItself}>
+        {say.whatIsListedHere}
       </Empty>
     );
   return (
-    <ul aria-label="Restarts with their reasons" style={{ margin: 0, padding: 0, listStyle: "none" }}>
+    <ul aria-label={say.restartsWithTheirReasons} style={{ margin: 0, padding: 0, listStyle: "none" }}>
       {process.ends.map((end, place) => (
         <li key={`${end.at_ms} ${place}`} className="ps-card-body" style={{ borderTop: "1px solid var(--ps-line)" }}>
-          <strong>{end.message || "ended"}</strong> <span className="ps-muted">{at(end.at_ms)}</span>
+          <strong>{end.message || say.ended}</strong> <span className="ps-muted">{at(end.at_ms)}</span>
           {end.log_tail !== null && end.log_tail.length > 0 && (
-            <LogLines lines={end.log_tail} label={`Last lines before: ${end.message}`} />
+            <LogLines lines={end.log_tail} label={say.lastLinesBefore(end.message)} />
           )}
         </li>
       ))}

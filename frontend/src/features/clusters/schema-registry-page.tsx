@@ -17,6 +17,9 @@ import { formatExact, toDate } from "@/lib/format";
 import { isRefusal, toProblem } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { SchemaRegistry, SchemaRegistryInput } from "@/lib/types";
+import { words } from "@/words/clusters";
+
+const say = words.schemaRegistryPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/schema-registry");
 const ADDRESS = "/api/v1/clusters/{cluster_id}/schema-registry";
@@ -37,11 +40,11 @@ export function SchemaRegistryPage() {
   return (
     <>
       <PageHeader
-        title="Schema registry"
-        sub="Where the schemas of this cluster's messages are: Avro, Protobuf and JSON Schema."
+        title={say.schemaRegistry}
+        sub={say.whereTheSchemasAre}
         actions={
           <ButtonLink to="/clusters/$clusterId" params={{ clusterId }} variant="default">
-            Open cluster
+            {say.openCluster}
           </ButtonLink>
         }
       />
@@ -49,8 +52,8 @@ export function SchemaRegistryPage() {
         {query.isError && (
           <div style={{ marginBottom: found ? 16 : 0 }}>
             {found && (
-              <Notice tone="warn" title="What is shown may be out of date">
-                It is what was read before.
+              <Notice tone="warn" title={say.mayBeOutOfDate}>
+                {say.asReadBefore}
               </Notice>
             )}
             <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />
@@ -63,23 +66,23 @@ export function SchemaRegistryPage() {
             <Facts registry={found} />
             {isOwner ? (
               <Group gap={8}>
-                <Button onClick={() => setForm("edit")}>Change</Button>
+                <Button onClick={() => setForm("edit")}>{say.change}</Button>
                 <Button variant="default" color="red" onClick={() => setForm("remove")}>
-                  Remove
+                  {say.remove}
                 </Button>
               </Group>
             ) : (
-              <p className="ps-muted">Owners of the tenant change it.</p>
+              <p className="ps-muted">{say.ownersChangeIt}</p>
             )}
           </Stack>
         ) : (
           <Empty
             icon={<IconBook2 size={20} />}
-            title="This cluster has no schema registry"
-            action={isOwner && <Button onClick={() => setForm("edit")}>Set a registry</Button>}
+            title={say.noSchemaRegistry}
+            action={isOwner && <Button onClick={() => setForm("edit")}>{say.setARegistry}</Button>}
           >
-            Messages that were written with a schema are shown as bytes.
-            {!isOwner && " Owners of the tenant set one."}
+            {say.messagesAreShownAsBytes}
+            {!isOwner && ` ${say.ownersSetOne}`}
           </Empty>
         )}
       </Card>
@@ -97,18 +100,18 @@ function Facts({ registry }: { registry: SchemaRegistry }) {
   const at = toDate(registry.changed_at);
   return (
     <dl className="ps-kv">
-      <dt>URL</dt>
+      <dt>{say.url}</dt>
       <dd>
         <bdi className="ps-mono">{registry.url}</bdi>
       </dd>
-      <dt>User</dt>
-      <dd>{registry.username === "" ? "none" : <bdi className="ps-mono">{registry.username}</bdi>}</dd>
-      <dt>Password</dt>
-      <dd>{registry.has_password ? "kept sealed; shown nowhere" : "none"}</dd>
-      <dt>Authorities</dt>
-      <dd>{registry.ca_pem === "" ? "those that the service trusts" : "some of its own besides"}</dd>
-      <dt>Changed</dt>
-      <dd>{at ? formatExact(at) : "not known"}</dd>
+      <dt>{say.user}</dt>
+      <dd>{registry.username === "" ? say.noUser : <bdi className="ps-mono">{registry.username}</bdi>}</dd>
+      <dt>{say.password}</dt>
+      <dd>{registry.has_password ? say.passwordIsKept : say.noPassword}</dd>
+      <dt>{say.authorities}</dt>
+      <dd>{registry.ca_pem === "" ? say.trustedByTheService : say.someOfItsOwn}</dd>
+      <dt>{say.changed}</dt>
+      <dd>{at ? formatExact(at) : say.notKnown}</dd>
     </dl>
   );
 }
@@ -127,7 +130,7 @@ function RegistryForm({ clusterId, registry, onClose }: FormProps) {
   const blanks = { cluster_id: clusterId };
   const save = useChange(
     (wanted: SchemaRegistryInput) => api.put(ADDRESS, { blanks, body: wanted, ifMatch: registry.etag }),
-    () => "Messages are read by its schemas from the next reading on.",
+    () => say.saved,
   );
   const check = useMutation({
     mutationFn: (wanted: SchemaRegistryInput) => api.post(`${ADDRESS}/check`, { blanks, body: wanted }),
@@ -150,8 +153,8 @@ function RegistryForm({ clusterId, registry, onClose }: FormProps) {
   return (
     <FormModal
       opened
-      title={registry.url === "" ? "Set a schema registry" : "Change the schema registry"}
-      submit="Save"
+      title={registry.url === "" ? say.setASchemaRegistry : say.changeTheSchemaRegistry}
+      submit={say.save}
       onClose={onClose}
       onSubmit={() => save.mutate(body, { onSuccess: onClose })}
       ready={ready}
@@ -160,9 +163,9 @@ function RegistryForm({ clusterId, registry, onClose }: FormProps) {
     >
       <Stack gap="sm">
         <TextInput
-          label="URL"
-          description="http or https; a path is kept. A password goes over https alone."
-          placeholder="https://schemas.example.org"
+          label={say.url}
+          description={say.whatUrls}
+          placeholder={say.exampleUrl}
           value={given.url}
           error={faults.url}
           spellCheck={false}
@@ -170,7 +173,7 @@ function RegistryForm({ clusterId, registry, onClose }: FormProps) {
           onChange={(event) => change({ url: event.currentTarget.value.trim() })}
         />
         <TextInput
-          label="User"
+          label={say.user}
           value={given.username}
           error={faults.username}
           maxLength={200}
@@ -178,13 +181,9 @@ function RegistryForm({ clusterId, registry, onClose }: FormProps) {
           onChange={(event) => change({ username: event.currentTarget.value })}
         />
         <PasswordInput
-          label="Password"
+          label={say.password}
           description={
-            keeps
-              ? "One is kept: leave this empty to go on with it."
-              : registry.has_password
-                ? "The one that is kept belongs to the other address: it does not go to this one."
-                : "Kept sealed, shown nowhere."
+            keeps ? say.leaveEmptyToKeep : registry.has_password ? say.keptForTheOtherAddress : say.willBeKeptSealed
           }
           value={password ?? ""}
           error={faults.password}
@@ -195,14 +194,14 @@ function RegistryForm({ clusterId, registry, onClose }: FormProps) {
         {keeps && (
           <Group gap={8}>
             <Button size="compact-sm" variant="default" onClick={() => type(password === "" ? undefined : "")}>
-              {password === "" ? "Keep the password" : "Take the password away"}
+              {password === "" ? say.keepThePassword : say.takeThePasswordAway}
             </Button>
-            {password === "" && <span className="ps-muted">It is forgotten when you save.</span>}
+            {password === "" && <span className="ps-muted">{say.forgottenWhenYouSave}</span>}
           </Group>
         )}
         <Textarea
-          label="Authorities"
-          description="Certificates (PEM) that are trusted besides; empty: none."
+          label={say.authorities}
+          description={say.whatAuthorities}
           value={given.ca_pem}
           error={faults.ca_pem}
           autosize
@@ -219,14 +218,12 @@ function RegistryForm({ clusterId, registry, onClose }: FormProps) {
             disabled={!ready}
             onClick={() => check.mutate(body)}
           >
-            Test connection
+            {say.testConnection}
           </Button>
-          <span role="status">
-            {check.data?.answers === true && "A schema registry answers there and lets this user in."}
-          </span>
+          <span role="status">{check.data?.answers === true && say.aRegistryAnswers}</span>
         </Group>
         {check.data?.answers === false && (
-          <Notice tone="warn" title="No schema registry answers there">
+          <Notice tone="warn" title={say.noRegistryAnswers}>
             <bdi>{check.data.detail}</bdi>
           </Notice>
         )}
@@ -239,23 +236,20 @@ function RegistryForm({ clusterId, registry, onClose }: FormProps) {
 function RemoveForm({ clusterId, registry, onClose }: FormProps) {
   const remove = useChange(
     () => api.delete(ADDRESS, { blanks: { cluster_id: clusterId }, ifMatch: registry.etag }),
-    () => "The cluster has no schema registry any more.",
+    () => say.removed,
   );
   return (
     <FormModal
       opened
       danger
-      title="Remove the schema registry"
-      submit="Remove"
+      title={say.removeTheSchemaRegistry}
+      submit={say.remove}
       onClose={onClose}
       onSubmit={() => remove.mutate(undefined, { onSuccess: onClose })}
       pending={remove.isPending}
       error={remove.error}
     >
-      <p style={{ margin: 0 }}>
-        Messages that were written with a schema are shown as bytes from then on, and where a mask hides a field of
-        theirs they are hidden whole. The registry itself is not touched.
-      </p>
+      <p style={{ margin: 0 }}>{say.whatRemovingDoes}</p>
     </FormModal>
   );
 }

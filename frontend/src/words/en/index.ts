@@ -1,7 +1,9 @@
 /** English, in which the console is written first. */
+export { access } from "./access";
 export { alerts } from "./alerts";
 export { analytics } from "./analytics";
 export { audit } from "./audit";
+export { brokers } from "./brokers";
 export { charts } from "./charts";
 export { clusters } from "./clusters";
 export { common } from "./common";

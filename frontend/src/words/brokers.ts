@@ -1,0 +1,4 @@
+import { brokers } from "./en/brokers";
+import { shown } from "./shown";
+
+export const words = shown("brokers", brokers);

@@ -2,7 +2,9 @@ import { Button, Group, NumberInput, Stack } from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { Dialog } from "@/components/dialog";
-import { formatInteger } from "@/lib/format";
+import { words } from "@/words/topic-partitions";
+
+const say = words.addPartitions;
 
 interface AddPartitionsProps {
   opened: boolean;
@@ -19,30 +21,27 @@ export function AddPartitions({ opened, current, onClose, onPlan }: AddPartition
     if (valid) onPlan(Number(total));
   };
   return (
-    <Dialog opened={opened} onClose={onClose} title="Add partitions">
+    <Dialog opened={opened} onClose={onClose} title={say.addPartitions}>
       <form onSubmit={submit}>
         <Stack gap="md">
           <NumberInput
-            label="Partitions afterwards"
-            description={`Now ${formatInteger(current)}. The number can never be lowered again.`}
+            label={say.partitionsAfterwards}
+            description={say.nowAndNeverLowered(current)}
             min={current + 1}
             allowDecimal={false}
             size="sm"
             value={total}
             onChange={setTotal}
-            error={valid ? undefined : `More than ${formatInteger(current)}`}
+            error={valid ? undefined : say.moreThan(current)}
             data-autofocus
           />
-          <Notice tone="warn">
-            Records with the same key may land in another partition from then on: their order across the change is not
-            kept.
-          </Notice>
+          <Notice tone="warn">{say.keysMayMove}</Notice>
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {say.cancel}
             </Button>
             <Button type="submit" disabled={!valid}>
-              Review plan
+              {say.reviewPlan}
             </Button>
           </Group>
         </Stack>

@@ -9,15 +9,18 @@ import { RelTime } from "@/components/rel-time";
 import { formatBytes, formatCompact, formatInteger } from "@/lib/format";
 import { daysAgo, useTopicRollups, useWhatIfGroups, type WhatIfGroup } from "@/lib/insights";
 import { type Span, SPANS } from "@/lib/search";
+import { words } from "@/words/topics";
 import { WhatIf, type WhatIfView } from "./what-if";
+
+const say = words.analysesTab;
 
 const ROLLUPS = "/api/v1/clusters/{cluster_id}/analytics/rollups/topics";
 const WHAT_IF = "/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if";
 
 const VERDICTS: Record<WhatIfGroup["verdict"], [Tone, string]> = {
-  safe: ["ok", "Safe"],
-  would_lose: ["bad", "Would have lost records"],
-  unknown: ["muted", "Not known"],
+  safe: ["ok", say.safe],
+  would_lose: ["bad", say.wouldHaveLost],
+  unknown: ["muted", say.notKnown],
 };
 
 export interface AnalysesView extends WhatIfView {
@@ -43,7 +46,7 @@ export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, on
   return (
     <div className="ps-stack">
       <RollupChart
-        title="Held and written"
+        title={say.heldAndWritten}
         about={{ clusterId, subjects: [`topic/${topic}`] }}
         file={{
           address: ROLLUPS,
@@ -56,14 +59,14 @@ export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, on
         onSpan={(value) => onView({ ...view, span: value === "2d" ? undefined : value })}
         figures={[
           {
-            caption: "Bytes held, one copy",
+            caption: say.bytesHeld,
             format: formatBytes,
-            lines: [{ name: "held", value: (row) => row.bytes_avg }],
+            lines: [{ name: say.held, value: (row) => row.bytes_avg }],
           },
           {
-            caption: "Records written in the period",
+            caption: say.recordsWritten,
             format: formatCompact,
-            lines: [{ name: "written", value: (row) => row.records_in }],
+            lines: [{ name: say.written, value: (row) => row.records_in }],
           },
         ]}
       />
@@ -77,10 +80,10 @@ export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, on
         onChange={onChange}
       />
       <InsightCard
-        title="Groups, if it were kept for another time"
+        title={say.groupsIfKeptForAnotherTime}
         query={useWhatIfGroups(clusterId, topic, view.also)}
         file={{ address: `${WHAT_IF}/groups`, blanks, asked: { retention_s: view.also } }}
-        empty="No group that commits was sampled on this topic."
+        empty={say.noGroupSampled}
       >
         {(rows) => <WhatIfGroups rows={rows} clusterId={clusterId} />}
       </InsightCard>
@@ -90,18 +93,18 @@ export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, on
 
 function WhatIfGroups({ rows, clusterId }: { rows: WhatIfGroup[]; clusterId: string }) {
   return (
-    <ScrollBox label="What if, by group">
-      <table className="ps-table" aria-label="What if, by group">
+    <ScrollBox label={say.whatIfByGroup}>
+      <table className="ps-table" aria-label={say.whatIfByGroup}>
         <thead>
           <tr>
-            <th scope="col">Group</th>
-            <th scope="col">Kept for</th>
-            <th scope="col">Then</th>
+            <th scope="col">{say.group}</th>
+            <th scope="col">{say.keptFor}</th>
+            <th scope="col">{say.then}</th>
             <th scope="col" data-align="right" className="ps-hide-sm">
-              Hours with a loss
+              {say.hoursWithALoss}
             </th>
             <th scope="col" className="ps-hide-sm">
-              First and last
+              {say.firstAndLast}
             </th>
           </tr>
         </thead>
@@ -119,17 +122,13 @@ function WhatIfGroups({ rows, clusterId }: { rows: WhatIfGroup[]; clusterId: str
               </td>
               <td data-align="right" className="ps-hide-sm">
                 {formatInteger(row.losing_hours)}
-                {row.unknown_hours > 0 && (
-                  <span className="ps-muted"> and {formatInteger(row.unknown_hours)} not known</span>
-                )}
+                {row.unknown_hours > 0 && <span className="ps-muted"> {say.andNotKnown(row.unknown_hours)}</span>}
               </td>
               <td className="ps-hide-sm">
                 {row.first_ms === null ? (
                   <span className="ps-muted">–</span>
                 ) : (
-                  <>
-                    <RelTime at={row.first_ms} /> to <RelTime at={row.last_ms} />
-                  </>
+                  say.fromTo(<RelTime at={row.first_ms} />, <RelTime at={row.last_ms} />)
                 )}
               </td>
             </tr>

@@ -6,10 +6,12 @@ import { BlastRadius } from "@/components/blast-radius";
 import { Notice } from "@/components/notice";
 import { Warnings } from "@/components/plan-review";
 import { OperationStatus } from "@/components/status";
-import { plural } from "@/lib/format";
 import { TERMINAL } from "@/lib/operations";
 import type { PlanRequest } from "@/lib/types";
+import { words } from "@/words/topics";
 import { BULK_MAX, type BulkRow, planAll, runAll } from "./bulk-run";
+
+const say = words.bulk;
 
 const HOUR_MS = 3_600_000;
 export type BulkAction = "delete" | "retention";
@@ -24,18 +26,18 @@ interface BulkBarProps {
 export function BulkBar({ chosen, onClear, onAct }: BulkBarProps) {
   if (chosen.length === 0) return null;
   return (
-    <Group gap="sm" px={14} py={8} role="group" aria-label="Chosen topics">
+    <Group gap="sm" px={14} py={8} role="group" aria-label={say.chosenTopics}>
       <span role="status">
-        {plural(chosen.length, "topic")} chosen{chosen.length >= BULK_MAX && `, which is the most`}
+        {chosen.length >= BULK_MAX ? say.chosenTheMost(chosen.length) : say.chosen(chosen.length)}
       </span>
       <Button size="xs" variant="default" onClick={() => onAct("retention")}>
-        Change retention
+        {say.changeRetention}
       </Button>
       <Button size="xs" color="red" variant="light" onClick={() => onAct("delete")}>
-        Delete
+        {say.deleteWord}
       </Button>
       <Button size="xs" variant="subtle" onClick={onClear}>
-        Choose none
+        {say.chooseNone}
       </Button>
     </Group>
   );
@@ -58,12 +60,9 @@ export function BulkDialog({ clusterId, action, names, onClose }: BulkDialogProp
     action === "delete"
       ? { kind: "topic.delete", cluster_id: clusterId, inputs: { name } }
       : { kind: "topic.update", cluster_id: clusterId, inputs: { name, configs: { "retention.ms": retentionMs } } };
-  const title =
-    action === "delete"
-      ? `Delete ${plural(names.length, "topic")}`
-      : `Change retention of ${plural(names.length, "topic")}`;
+  const title = action === "delete" ? say.deleteTopics(names.length) : say.changeRetentionOf(names.length);
   return (
-    <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
+    <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ "aria-label": say.close }}>
       {isReady ? (
         <Review action={action} names={names} request={request} onClose={onClose} />
       ) : (
@@ -76,7 +75,7 @@ export function BulkDialog({ clusterId, action, names, onClose }: BulkDialogProp
         >
           <Stack gap="md">
             <NumberInput
-              label="Keep records for (hours)"
+              label={say.keepRecordsForHours}
               min={0.01}
               value={hours}
               onChange={setHours}
@@ -84,12 +83,12 @@ export function BulkDialog({ clusterId, action, names, onClose }: BulkDialogProp
               data-autofocus
             />
             <Checkbox
-              label="For ever"
+              label={say.forEver}
               checked={forever}
               onChange={(event) => setForever(event.currentTarget.checked)}
             />
             <Group justify="flex-end">
-              <Button type="submit">Review plans</Button>
+              <Button type="submit">{say.reviewPlans}</Button>
             </Group>
           </Stack>
         </form>
@@ -125,7 +124,7 @@ function Review({ action, names, request, onClose }: ReviewProps) {
     return () => abort.current.abort();
   }, []);
   const planned = [...rows.values()].filter(({ plan }) => plan !== undefined);
-  const phrase = `${action === "delete" ? "delete" : "change"} ${planned.length}`;
+  const phrase = (action === "delete" ? say.phraseToDelete : say.phraseToChange)(planned.length);
   const begin = async () => {
     setStage("running");
     await runAll(planned, abort.current.signal, put);
@@ -138,26 +137,20 @@ function Review({ action, names, request, onClose }: ReviewProps) {
   ).length;
   return (
     <form
-      aria-label="Plans"
+      aria-label={say.plans}
       onSubmit={(event) => {
         event.preventDefault();
         if (stage === "review" && planned.length > 0 && typed === phrase) void begin();
       }}
     >
       <Stack gap="md">
-        {stage === "planning" && (
-          <span role="status">
-            Planned {rows.size} of {names.length}. Nothing has been changed yet.
-          </span>
-        )}
+        {stage === "planning" && <span role="status">{say.planned(rows.size, names.length)}</span>}
         {stage === "done" && (
           <Notice tone={failed > 0 ? "bad" : "ok"}>
-            {failed > 0
-              ? `${plural(names.length - failed, "topic")} done, ${plural(failed, "topic")} not: each says why.`
-              : `All ${plural(names.length, "topic")} done and verified.`}
+            {failed > 0 ? say.someNotDone(names.length - failed, failed) : say.allDone(names.length)}
           </Notice>
         )}
-        <ul style={{ listStyle: "none", padding: 0, margin: 0 }} aria-label="Topics">
+        <ul style={{ listStyle: "none", padding: 0, margin: 0 }} aria-label={say.topics}>
           {names.map((name) => (
             <li key={name} className="ps-card" style={{ padding: 10, marginBottom: 8, overflowWrap: "anywhere" }}>
               <TopicOutcome name={name} row={rows.get(name)} isReviewed={stage === "review"} />
@@ -166,8 +159,8 @@ function Review({ action, names, request, onClose }: ReviewProps) {
         </ul>
         {stage === "review" && planned.length > 0 && (
           <TextInput
-            label={`Type "${phrase}" to confirm`}
-            description="Each topic has an operation of its own: one that fails leaves the others as they are."
+            label={say.typeToConfirm(phrase)}
+            description={say.eachHasAnOperation}
             value={typed}
             autoComplete="off"
             onChange={(event) => setTyped(event.currentTarget.value)}
@@ -175,7 +168,7 @@ function Review({ action, names, request, onClose }: ReviewProps) {
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            {stage === "running" ? "Leave it to the operations" : "Close"}
+            {stage === "running" ? say.leaveItToTheOperations : say.close}
           </Button>
           {stage !== "done" && (
             <Button
@@ -184,7 +177,7 @@ function Review({ action, names, request, onClose }: ReviewProps) {
               loading={stage === "running" || stage === "planning"}
               disabled={planned.length === 0 || typed !== phrase}
             >
-              {action === "delete" ? "Delete" : "Change"} {planned.length}
+              {(action === "delete" ? say.deleteThem : say.changeThem)(planned.length)}
             </Button>
           )}
         </Group>
@@ -203,7 +196,7 @@ function TopicOutcome({ name, row, isReviewed }: { name: string; row: BulkRow | 
             <OperationStatus state={row.operation.state} />
           </Link>
         )}
-        {!row && <span className="ps-muted">waiting</span>}
+        {!row && <span className="ps-muted">{say.waiting}</span>}
       </Group>
       {row?.problem && <Notice tone="bad">{row.problem}</Notice>}
       {row?.operation?.error && <Notice tone="bad">{row.operation.error.detail}</Notice>}

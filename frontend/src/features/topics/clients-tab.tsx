@@ -5,11 +5,14 @@ import { Empty } from "@/components/empty";
 import { GroupLink } from "@/components/group-link";
 import { Notice } from "@/components/notice";
 import { GroupState, Status, type Tone } from "@/components/status";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { AclBinding, TopicReaders } from "@/lib/types";
 import { type May, whoMay } from "@/lib/who-may";
+import { words } from "@/words/topics";
 import { ProducersCard } from "./producers";
+
+const say = words.clientsTab;
 
 interface ClientsTabProps {
   clusterId: string;
@@ -21,17 +24,17 @@ export function ClientsTab({ clusterId, topic }: ClientsTabProps) {
   const query = usePage("clients/{cluster_id}/{topic}", { cluster_id: clusterId, topic });
   return (
     <div className="ps-stack">
-      <Card title="Consumers">
+      <Card title={say.consumers}>
         <PartView query={query} name="readers" rows={4}>
           {(found) => <Readers found={found} clusterId={clusterId} />}
         </PartView>
       </Card>
       <ProducersCard clusterId={clusterId} topic={topic} />
       <Card
-        title="Who may produce and consume"
+        title={say.whoMayProduceAndConsume}
         aside={
           <Link to="/clusters/$clusterId/access" params={{ clusterId }} className="ps-link">
-            Users and ACLs
+            {say.usersAndAcls}
           </Link>
         }
       >
@@ -44,29 +47,23 @@ export function ClientsTab({ clusterId, topic }: ClientsTabProps) {
 }
 
 function Readers({ found, clusterId }: { found: TopicReaders; clusterId: string }) {
-  if (found.groups.length === 0)
-    return (
-      <Empty title="No group reads this topic">
-        A group appears once it is assigned a partition or has committed an offset. Consumers without a group are not
-        known to the brokers.
-      </Empty>
-    );
+  if (found.groups.length === 0) return <Empty title={say.noGroupReads}>{say.whenAGroupAppears}</Empty>;
   return (
     <>
       <div className="ps-table-wrap">
-        <table className="ps-table" aria-label="Consumers">
+        <table className="ps-table" aria-label={say.consumers}>
           <thead>
             <tr>
-              <th scope="col">Group</th>
-              <th scope="col">State</th>
+              <th scope="col">{say.group}</th>
+              <th scope="col">{say.state}</th>
               <th scope="col" data-align="right" className="ps-hide-sm">
-                Members
+                {say.members}
               </th>
               <th scope="col" data-align="right">
-                Lag on this topic, records
+                {say.lagOnThisTopic}
               </th>
               <th scope="col" className="ps-hide-sm">
-                Commits
+                {say.commits}
               </th>
             </tr>
           </thead>
@@ -84,16 +81,14 @@ function Readers({ found, clusterId }: { found: TopicReaders; clusterId: string 
                 </td>
                 <td data-align="right" title={row.stale_reason ?? undefined}>
                   {row.lag === null ? (
-                    <span className="ps-muted">{row.committed === 0 ? "no commit" : "not known"}</span>
+                    <span className="ps-muted">{row.committed === 0 ? say.noCommit : say.notKnown}</span>
                   ) : (
                     formatInteger(row.lag)
                   )}
                 </td>
                 <td className="ps-hide-sm">
-                  {plural(row.committed, "partition")}
-                  {row.uncommitted > 0 && (
-                    <span className="ps-warn">, {plural(row.uncommitted, "more", "more")} without a commit</span>
-                  )}
+                  {say.partitions(row.committed)}
+                  {row.uncommitted > 0 && <span className="ps-warn">{say.moreWithoutACommit(row.uncommitted)}</span>}
                 </td>
               </tr>
             ))}
@@ -102,7 +97,7 @@ function Readers({ found, clusterId }: { found: TopicReaders; clusterId: string 
       </div>
       {!found.complete && (
         <div className="ps-card-body">
-          <Notice tone="info">Not every group of the cluster was looked at: there are too many.</Notice>
+          <Notice tone="info">{say.notEveryGroup}</Notice>
         </div>
       )}
     </>
@@ -110,10 +105,10 @@ function Readers({ found, clusterId }: { found: TopicReaders; clusterId: string 
 }
 
 const MAY: Record<May, [Tone, string]> = {
-  yes: ["ok", "yes"],
-  some: ["warn", "from some hosts"],
-  no: ["bad", "denied"],
-  none: ["muted", "no rule"],
+  yes: ["ok", say.yes],
+  some: ["warn", say.fromSomeHosts],
+  no: ["bad", say.denied],
+  none: ["muted", say.noRule],
 };
 
 function Right({ may }: { may: May }) {
@@ -123,24 +118,18 @@ function Right({ may }: { may: May }) {
 
 function Rights({ rules }: { rules: AclBinding[] }) {
   const rows = whoMay(rules);
-  if (rows.length === 0)
-    return (
-      <Empty title="No rule is about this topic">
-        Super users may produce and consume; whether anybody else may is for the brokers' setting
-        allow.everyone.if.no.acl.found.
-      </Empty>
-    );
+  if (rows.length === 0) return <Empty title={say.noRuleIsAboutThisTopic}>{say.whoMayWithoutARule}</Empty>;
   return (
     <>
       <div className="ps-table-wrap">
-        <table className="ps-table" aria-label="Who may produce and consume">
+        <table className="ps-table" aria-label={say.whoMayProduceAndConsume}>
           <thead>
             <tr>
-              <th scope="col">Principal</th>
-              <th scope="col">Produce</th>
-              <th scope="col">Consume</th>
+              <th scope="col">{say.principal}</th>
+              <th scope="col">{say.produce}</th>
+              <th scope="col">{say.consume}</th>
               <th scope="col" className="ps-hide-sm">
-                Because
+                {say.because}
               </th>
             </tr>
           </thead>
@@ -165,7 +154,7 @@ function Rights({ rules }: { rules: AclBinding[] }) {
         </table>
       </div>
       <div className="ps-card-body ps-muted" style={{ fontSize: "0.75rem" }}>
-        Consuming in a group needs READ on the group too. Super users need no rule.
+        {say.groupsNeedReadToo}
       </div>
     </>
   );

@@ -6,9 +6,12 @@ import { PlanFlow } from "@/components/plan-flow";
 import { useDraft } from "@/lib/draft";
 import type { PageModel } from "@/lib/page";
 import type { FieldProblems } from "@/lib/problem";
+import { words } from "@/words/topic-settings";
 import { ConfigEditor } from "./config/config-editor";
 import { ConfigHistory } from "./config/config-history";
 import type { Changes, Edits } from "./config/edits";
+
+const say = words.configurationTab;
 
 interface ConfigurationTabProps {
   clusterId: string;
@@ -37,8 +40,8 @@ export function ConfigurationTab({ clusterId, topic, query, canEdit }: Configura
           {(found) =>
             found.configs === null ? (
               <div className="ps-card-body">
-                <Notice tone="warn" title="The settings are not known">
-                  The brokers have not given them yet: {found.stale_reason ?? "it is tried again"}.
+                <Notice tone="warn" title={say.settingsNotKnown}>
+                  {say.notGivenYet(found.stale_reason ?? say.itIsTriedAgain)}
                 </Notice>
               </div>
             ) : (
@@ -50,21 +53,21 @@ export function ConfigurationTab({ clusterId, topic, query, canEdit }: Configura
                 refused={refused}
                 onPlan={(changes) => {
                   setRefused({});
-                  setPlanned({ changes, title: "Change configuration", isTyped: true });
+                  setPlanned({ changes, title: say.changeConfiguration, isTyped: true });
                 }}
               />
             )
           }
         </PartView>
       </Card>
-      <Card title="History">
+      <Card title={say.history}>
         <ConfigHistory
           clusterId={clusterId}
           topic={topic}
           configs={configs}
           onPutBack={
             canEdit
-              ? (changes) => setPlanned({ changes, title: "Put the configuration back", isTyped: false })
+              ? (changes) => setPlanned({ changes, title: say.putTheConfigurationBack, isTyped: false })
               : undefined
           }
         />
@@ -77,7 +80,7 @@ export function ConfigurationTab({ clusterId, topic, query, canEdit }: Configura
             inputs: { name: topic, configs: planned.changes },
           }
         }
-        title={planned?.title ?? "Change configuration"}
+        title={planned?.title ?? say.changeConfiguration}
         onClose={() => setPlanned(null)}
         onStarted={() => planned?.isTyped && keep([])}
         onFields={planned?.isTyped ? setRefused : undefined}

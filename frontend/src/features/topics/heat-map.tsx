@@ -1,7 +1,10 @@
 import { SegmentedControl } from "@mantine/core";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatBytes } from "@/lib/format";
 import type { Partition } from "@/lib/types";
+import { words } from "@/words/topic-partitions";
+
+const say = words.heatMap;
 
 /** From here on a picture of all partitions says more than a page of the table. */
 export const HEAT_MAP_FROM = 30;
@@ -13,16 +16,16 @@ interface Measure {
   said: (value: number) => string;
 }
 const MEASURES = {
-  size: { label: "Size", of: (row) => row.size_bytes, said: (value) => formatBytes(value) },
+  size: { label: say.size, of: (row) => row.size_bytes, said: (value) => formatBytes(value) },
   records: {
-    label: "Records",
+    label: say.records,
     of: (row) => (row.log_end === null || row.log_start === null ? null : row.log_end - row.log_start),
-    said: (value) => `${formatInteger(value)} records`,
+    said: say.recordsHeld,
   },
   behind: {
-    label: "Out of sync",
+    label: say.outOfSync,
     of: (row) => row.replicas.length - row.isr.length,
-    said: (value) => `${formatInteger(value)} out of sync`,
+    said: say.replicasOutOfSync,
   },
 } as const satisfies Record<string, Measure>;
 type MeasureName = keyof typeof MEASURES;
@@ -62,7 +65,7 @@ export function HeatMap({ partitions, onOpen }: HeatMapProps) {
     <div className="ps-card-body">
       <SegmentedControl
         size="xs"
-        aria-label="Measure of the map"
+        aria-label={say.measureOfTheMap}
         data={Object.entries(MEASURES).map(([value, { label }]) => ({ value, label }))}
         value={name}
         onChange={(value) => setName(value as MeasureName)}
@@ -105,18 +108,22 @@ export function placeAfter(key: string, at: number, count: number, columns: numb
 }
 
 function saidOf(row: Partition, value: number | null, measure: Measure): string {
-  const offline = row.leader === null || row.leader < 0 ? ", no leader" : "";
-  return `Partition ${row.partition}: ${value === null ? "not known" : measure.said(value)}${offline}`;
+  const offline = row.leader === null || row.leader < 0;
+  const said = value === null ? say.notKnown : measure.said(value);
+  return (offline ? say.partitionWithoutLeader : say.partition)(row.partition, said);
 }
 
 function summary(measure: Measure, known: { row: Partition; value: number }[], all: number): string {
   const sorted = [...known].sort((left, right) => left.value - right.value);
   const [least, most] = [sorted[0], sorted.at(-1)];
-  if (!least || !most) return `${measure.label} by partition: not known`;
+  if (!least || !most) return say.nothingKnown(measure.label);
   const unknown = all - known.length;
-  return (
-    `${measure.label} by partition: from ${measure.said(least.value)} in partition ${least.row.partition}` +
-    ` to ${measure.said(most.value)} in partition ${most.row.partition}` +
-    (unknown > 0 ? `; of ${formatInteger(unknown)} not known` : "")
+  const said = say.fromTo(
+    measure.label,
+    measure.said(least.value),
+    least.row.partition,
+    measure.said(most.value),
+    most.row.partition,
   );
+  return unknown > 0 ? say.someNotKnown(said, unknown) : said;
 }

@@ -7,6 +7,9 @@ import { KeptFor } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { Status } from "@/components/status";
 import type { TopicLease } from "@/lib/types";
+import { words } from "@/words/topics";
+
+const say = words.leaseCard;
 
 interface LeaseCardProps {
   lease: TopicLease;
@@ -20,15 +23,15 @@ export function LeaseCard({ lease, onRestore, onExtend }: LeaseCardProps) {
   const isEnding = lease.state === "restoring";
   return (
     <Card
-      title="Records are kept longer for a time"
+      title={say.keptLongerForATime}
       aside={
         isEnding ? (
-          <Status tone="run" label="Being put back" pulse />
+          <Status tone="run" label={say.beingPutBack} pulse />
         ) : (
           <>
             {onExtend && (
               <Button variant="default" onClick={onExtend}>
-                Extend
+                {say.extend}
               </Button>
             )}
             {onRestore && (
@@ -37,7 +40,7 @@ export function LeaseCard({ lease, onRestore, onExtend }: LeaseCardProps) {
                 leftSection={<IconArrowBackUp size={15} />}
                 onClick={() => onRestore(lease.operation_id)}
               >
-                Put it back now
+                {say.putItBackNow}
               </Button>
             )}
           </>
@@ -47,26 +50,26 @@ export function LeaseCard({ lease, onRestore, onExtend }: LeaseCardProps) {
     >
       {lease.problem && (
         <div style={{ marginBottom: 12 }}>
-          <Notice tone="warn" title="Its end is tried again">
+          <Notice tone="warn" title={say.endIsTriedAgain}>
             {lease.problem}
           </Notice>
         </div>
       )}
       <dl className="ps-kv">
-        <dt>kept for</dt>
+        <dt>{say.keptFor}</dt>
         <dd>
           <KeptFor ms={lease.to_ms} />
         </dd>
-        <dt>before</dt>
+        <dt>{say.before}</dt>
         <dd>
           <KeptFor ms={lease.from_ms} />
         </dd>
-        <dt>until</dt>
+        <dt>{say.until}</dt>
         <dd>
           <RelTime at={lease.until} />
-          <span className="ps-muted">, then it goes back by itself</span>
+          <span className="ps-muted">{say.thenItGoesBack}</span>
         </dd>
-        <dt>begun by</dt>
+        <dt>{say.begunBy}</dt>
         <dd>
           <Link to="/operations/$operationId" params={{ operationId: lease.operation_id }} className="ps-link ps-mono">
             {lease.operation_id}

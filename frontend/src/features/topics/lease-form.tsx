@@ -4,6 +4,9 @@ import { KeptFor } from "@/components/quantity";
 import { formatDuration } from "@/lib/format";
 import { Dialog } from "@/components/dialog";
 import type { PlanInputs } from "@/lib/types";
+import { words } from "@/words/topics";
+
+const say = words.leaseForm;
 
 type Given = Omit<PlanInputs<"topic.retention_lease">, "name">;
 
@@ -43,56 +46,50 @@ export function LeaseForm({ nowMs, startMs, onClose, onPlan }: LeaseFormProps) {
     });
   };
   return (
-    <Dialog opened onClose={onClose} title="Keep records longer for a time">
+    <Dialog opened onClose={onClose} title={say.keepRecordsLonger}>
       <form onSubmit={submit}>
         <Stack gap="md">
           <NumberInput
-            label="Keep records for, hours"
+            label={say.keepRecordsForHours}
             description={
-              <>
-                Now <KeptFor ms={nowMs} />.
-                {valid && (
-                  <>
-                    {" "}
-                    Under the lease <KeptFor ms={retentionMs} />.
-                  </>
-                )}
-              </>
+              valid
+                ? say.nowAndUnderTheLease(<KeptFor ms={nowMs} />, <KeptFor ms={retentionMs} />)
+                : say.now(<KeptFor ms={nowMs} />)
             }
             min={0}
             thousandSeparator=","
             value={hours}
             onChange={setHours}
-            error={valid ? undefined : "Longer than now"}
+            error={valid ? undefined : say.longerThanNow}
             data-autofocus
           />
           <Select
-            label="For the next"
-            description="Afterwards the retention goes back by itself."
+            label={say.forTheNext}
+            description={say.goesBackByItself}
             allowDeselect={false}
             data={SPANS.map((span) => ({ value: String(span), label: formatDuration(span) }))}
             value={String(forS)}
             onChange={(value) => setForS(Number(value ?? 86_400))}
           />
           <NumberInput
-            label="At most, GiB in one log directory"
-            description="Optional: what the topic may hold at the end; the plan is refused when it would be more."
+            label={say.atMostInOneDirectory}
+            description={say.whatItMayHold}
             min={0}
             value={bound}
             onChange={setBound}
           />
           <TextInput
-            label="Reason"
+            label={say.reason}
             maxLength={300}
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
           />
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {say.cancel}
             </Button>
             <Button type="submit" disabled={!valid}>
-              Review plan
+              {say.reviewPlan}
             </Button>
           </Group>
         </Stack>

@@ -16,7 +16,10 @@ import { parseProperties } from "@/lib/properties";
 import type { FieldProblems } from "@/lib/problem";
 import type { PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
+import { words } from "@/words/topics";
 import { type NewTopicValues, startLike } from "./clone";
+
+const say = words.newTopicPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/new-topic");
 const NAME = /^[A-Za-z0-9._-]{1,249}$/;
@@ -33,19 +36,19 @@ const FIELDS: Record<string, string> = {
 };
 
 const RETENTION = [
-  { value: "", label: "Cluster default" },
-  { value: "3600000", label: "1 hour" },
-  { value: "86400000", label: "1 day" },
-  { value: "259200000", label: "3 days" },
-  { value: "604800000", label: "7 days" },
-  { value: "2592000000", label: "30 days" },
-  { value: "-1", label: "For ever" },
+  { value: "", label: say.clusterDefault },
+  { value: "3600000", label: say.oneHour },
+  { value: "86400000", label: say.oneDay },
+  { value: "259200000", label: say.threeDays },
+  { value: "604800000", label: say.sevenDays },
+  { value: "2592000000", label: say.thirtyDays },
+  { value: "-1", label: say.forEver },
 ];
 const CLEANUP = [
-  { value: "", label: "Cluster default" },
-  { value: "delete", label: "Delete old segments" },
-  { value: "compact", label: "Compact: keep the latest record of each key" },
-  { value: "compact,delete", label: "Compact, and delete old segments" },
+  { value: "", label: say.clusterDefault },
+  { value: "delete", label: say.deleteOldSegments },
+  { value: "compact", label: say.compact },
+  { value: "compact,delete", label: say.compactAndDelete },
 ];
 
 const CHOICES = { retention: RETENTION.map((one) => one.value), cleanup: CLEANUP.map((one) => one.value) };
@@ -71,15 +74,15 @@ export function NewTopicPage() {
   return (
     <>
       <PageHeader
-        title={from ? "Clone topic" : "New topic"}
-        sub={cluster && (from ? `Like ${from}, on cluster ${cluster.name}` : `On cluster ${cluster.name}`)}
+        title={from ? say.cloneTopic : say.newTopic}
+        sub={cluster && (from ? say.likeOnCluster(from, cluster.name) : say.onCluster(cluster.name))}
       />
       {from ? (
-        <NeedsRole over="topic" clusterId={clusterId} what="Creating topics">
+        <NeedsRole over="topic" clusterId={clusterId} what={say.creatingTopics}>
           <Clone key={from} clusterId={clusterId} from={from} />
         </NeedsRole>
       ) : (
-        <NeedsRole over="topic" clusterId={clusterId} what="Creating topics">
+        <NeedsRole over="topic" clusterId={clusterId} what={say.creatingTopics}>
           <NewTopicForm clusterId={clusterId} draft={`new-topic/${clusterId}`} />
         </NeedsRole>
       )}
@@ -95,13 +98,10 @@ function Clone({ clusterId, from }: { clusterId: string; from: string }) {
       <PartView query={query} name="topic" rows={8}>
         {(topic) => (
           <>
-            <Notice tone="info">
-              Its partitions, replication factor and own settings are taken over. Records, ACLs and the offsets of
-              groups are not.
-            </Notice>
+            <Notice tone="info">{say.whatIsTakenOver}</Notice>
             {topic.configs === null && (
-              <Notice tone="warn" title="Its settings are not known">
-                The brokers have not given them yet: the form starts without them.
+              <Notice tone="warn" title={say.settingsNotKnown}>
+                {say.startsWithoutSettings}
               </Notice>
             )}
             <NewTopicForm
@@ -143,12 +143,9 @@ function NewTopicForm({ clusterId, draft, start }: NewTopicFormProps) {
     initialValues,
     onValuesChange: keep,
     validate: {
-      name: (value) =>
-        NAME.test(value) && value !== "." && value !== ".."
-          ? null
-          : "1 to 249 letters, digits, dots, dashes and underscores",
-      partitions: (value) => (Number(value) >= 1 ? null : "At least one"),
-      replication_factor: (value) => (Number(value) >= 1 ? null : "At least one"),
+      name: (value) => (NAME.test(value) && value !== "." && value !== ".." ? null : say.nameIsWrong),
+      partitions: (value) => (Number(value) >= 1 ? null : say.atLeastOne),
+      replication_factor: (value) => (Number(value) >= 1 ? null : say.atLeastOne),
     },
   });
   const copies = Number(form.values.replication_factor);
@@ -178,7 +175,7 @@ function NewTopicForm({ clusterId, draft, start }: NewTopicFormProps) {
           <Card padded>
             <Stack gap="md">
               <TextInput
-                label="Name"
+                label={say.name}
                 placeholder="orders.created"
                 size="sm"
                 autoComplete="off"
@@ -187,7 +184,7 @@ function NewTopicForm({ clusterId, draft, start }: NewTopicFormProps) {
               />
               <Group grow align="flex-start">
                 <NumberInput
-                  label="Partitions"
+                  label={say.partitions}
                   min={1}
                   max={10000}
                   size="sm"
@@ -195,7 +192,7 @@ function NewTopicForm({ clusterId, draft, start }: NewTopicFormProps) {
                   {...form.getInputProps("partitions")}
                 />
                 <NumberInput
-                  label="Replication factor"
+                  label={say.replicationFactor}
                   min={1}
                   max={brokers}
                   size="sm"
@@ -205,14 +202,14 @@ function NewTopicForm({ clusterId, draft, start }: NewTopicFormProps) {
               </Group>
               <Group grow align="flex-start">
                 <Select
-                  label="Keep records for"
+                  label={say.keepRecordsFor}
                   data={RETENTION}
                   size="sm"
                   allowDeselect={false}
                   {...form.getInputProps("retention")}
                 />
                 <Select
-                  label="Clean-up"
+                  label={say.cleanUp}
                   data={CLEANUP}
                   size="sm"
                   allowDeselect={false}
@@ -221,49 +218,39 @@ function NewTopicForm({ clusterId, draft, start }: NewTopicFormProps) {
               </Group>
               <ConfigField
                 allowed={ALLOWED}
-                label="More configuration"
-                placeholder="min.insync.replicas=2"
+                label={say.moreConfiguration}
+                placeholder={say.configurationExample}
                 minRows={2}
                 {...form.getInputProps("configs")}
               />
               <Group justify="flex-end" gap={8}>
                 <ButtonLink variant="default" to="/clusters/$clusterId/topics" params={{ clusterId }}>
-                  Cancel
+                  {say.cancel}
                 </ButtonLink>
-                <Button type="submit">Review plan</Button>
+                <Button type="submit">{say.reviewPlan}</Button>
               </Group>
             </Stack>
           </Card>
-          <Card title="Good to know" padded>
+          <Card title={say.goodToKnow} padded>
             <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
-              <div>
-                Partitions are the unit of parallel reading: a group can use at most as many members as there are
-                partitions.
-              </div>
-              <div>
-                Partitions can be added later, never removed; adding them moves keys of keyed topics to other
-                partitions.
-              </div>
-              {copies === 1 && <Notice tone="warn">With one copy, a lost broker means lost records.</Notice>}
-              {copies === 2 && (
-                <Notice tone="warn">
-                  With two copies and two required in sync, one broker down refuses writes with acks=all.
-                </Notice>
-              )}
+              <div>{say.unitOfReading}</div>
+              <div>{say.addedNeverRemoved}</div>
+              {copies === 1 && <Notice tone="warn">{say.withOneCopy}</Notice>}
+              {copies === 2 && <Notice tone="warn">{say.withTwoCopies}</Notice>}
             </Stack>
           </Card>
         </div>
       </form>
       <PlanFlow
         request={request}
-        title="Create topic"
+        title={say.createTopic}
         onClose={() => setRequest(null)}
         onStarted={() => clearDrafts(draft)}
         onFields={(problems) => form.setErrors(atFields(problems))}
         done={
           <Notice
             tone="ok"
-            title="The topic is there, with a leader for every partition"
+            title={say.topicIsThere}
             action={
               <Button
                 onClick={() =>
@@ -273,7 +260,7 @@ function NewTopicForm({ clusterId, draft, start }: NewTopicFormProps) {
                   })
                 }
               >
-                Open topic
+                {say.openTopic}
               </Button>
             }
           />

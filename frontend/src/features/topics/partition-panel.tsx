@@ -6,8 +6,11 @@ import { Stats } from "@/components/stats";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { Partition } from "@/lib/types";
+import { words } from "@/words/topic-partitions";
 import { type ReplicasQuery, ReplicaTable } from "./replica-sizes";
 import { SegmentsCard } from "./segments-card";
+
+const say = words.partitionPanel;
 
 interface PartitionPanelProps {
   clusterId: string;
@@ -22,36 +25,36 @@ interface PartitionPanelProps {
 /** One partition: where its log begins and ends, what goes in and out, its replicas and their segments. */
 export function PartitionPanel({ clusterId, topic, partition, row, replicas, onClose }: PartitionPanelProps) {
   const close = (
-    <ActionIcon onClick={onClose} size="sm" aria-label={`Close partition ${partition}`}>
+    <ActionIcon onClick={onClose} size="sm" aria-label={say.closePartition(partition)}>
       <IconX size={14} />
     </ActionIcon>
   );
   if (!row)
     return (
-      <Card title={`Partition ${partition}`} aside={close} padded>
-        <Notice tone="info">This topic has no partition {partition}.</Notice>
+      <Card title={say.partition(partition)} aside={close} padded>
+        <Notice tone="info">{say.noSuchPartition(partition)}</Notice>
       </Card>
     );
   const records = row.log_end === null || row.log_start === null ? null : row.log_end - row.log_start;
   return (
     <div className="ps-stack">
-      <Card title={`Partition ${partition}`} aside={close}>
+      <Card title={say.partition(partition)} aside={close}>
         <Stats
           items={[
             {
-              label: "Leader",
-              value: row.leader === null || row.leader < 0 ? "none" : `broker ${row.leader}`,
+              label: say.leader,
+              value: row.leader === null || row.leader < 0 ? say.none : say.broker(row.leader),
               tone: row.leader === null || row.leader < 0 ? "bad" : undefined,
-              note: `leader epoch ${formatInteger(row.leader_epoch)}`,
+              note: say.leaderEpoch(formatInteger(row.leader_epoch)),
             },
-            { label: "Log start", value: formatInteger(row.log_start), note: "first offset held" },
-            { label: "Log end", value: formatInteger(row.log_end), note: "next offset" },
-            { label: "Records held", value: formatInteger(records), note: "log end less log start" },
+            { label: say.logStart, value: formatInteger(row.log_start), note: say.firstOffsetHeld },
+            { label: say.logEnd, value: formatInteger(row.log_end), note: say.nextOffset },
+            { label: say.recordsHeld, value: formatInteger(records), note: say.logEndLessLogStart },
             {
-              label: "Size",
+              label: say.size,
               value: formatBytes(row.size_bytes),
-              title: row.size_bytes === null ? undefined : `${formatInteger(row.size_bytes)} bytes`,
-              note: "leader’s copy",
+              title: row.size_bytes === null ? undefined : say.bytes(row.size_bytes),
+              note: say.leadersCopy,
             },
           ]}
         />
@@ -60,12 +63,12 @@ export function PartitionPanel({ clusterId, topic, partition, row, replicas, onC
       <ThroughputCard
         clusterId={clusterId}
         subject={{ of: "partition", topic, partition }}
-        title={`Throughput of partition ${partition}`}
+        title={say.throughputOf(partition)}
         range="1h"
         onRange={() => undefined}
       />
       <p className="ps-muted" style={{ fontSize: "0.75rem", margin: 0 }}>
-        Of one partition the last hour is kept; the topic’s own throughput reaches further back.
+        {say.lastHourIsKept}
       </p>
       <SegmentsCard key={partition} clusterId={clusterId} topic={topic} row={row} />
     </div>

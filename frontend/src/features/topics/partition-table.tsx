@@ -8,8 +8,11 @@ import { Replicas } from "@/components/replicas";
 import { Status } from "@/components/status";
 import { formatInteger } from "@/lib/format";
 import type { Partition, PartitionReplicas } from "@/lib/types";
+import { words } from "@/words/topic-partitions";
 import { HEAT_MAP_FROM, HeatMap } from "./heat-map";
 import { ReplicaSizes } from "./replica-sizes";
+
+const say = words.partitionTable;
 
 const column = createColumnHelper<Partition>();
 const columns = (
@@ -19,13 +22,13 @@ const columns = (
   onOpen: (partition: number) => void,
 ) => [
   column.accessor("partition", {
-    header: "Partition",
+    header: say.partition,
     meta: { align: "right" },
     cell: ({ row }) => (
       <button
         type="button"
         className="ps-link"
-        title="Its throughput and its replicas"
+        title={say.throughputAndReplicas}
         onClick={() => onOpen(row.original.partition)}
       >
         {row.original.partition}
@@ -34,17 +37,17 @@ const columns = (
   }),
   column.accessor((row) => row.leader ?? -1, {
     id: "leader",
-    header: "Leader",
+    header: say.leader,
     cell: ({ row }) =>
       row.original.leader === null || row.original.leader < 0 ? (
-        <Status tone="bad" label="none" />
+        <Status tone="bad" label={say.none} />
       ) : (
         <BrokerLink clusterId={clusterId} id={row.original.leader} />
       ),
   }),
   column.display({
     id: "replicas",
-    header: "Replicas",
+    header: say.replicas,
     cell: ({ row }) => (
       <Replicas
         clusterId={clusterId}
@@ -56,32 +59,32 @@ const columns = (
   }),
   column.accessor((row) => row.isr.length - row.replicas.length, {
     id: "isr",
-    header: "In sync",
+    header: say.inSync,
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ row, getValue }) => (
       <span className={getValue() < 0 ? "ps-warn" : undefined}>
-        {row.original.isr.length} of {row.original.replicas.length}
+        {say.inSyncOf(row.original.isr.length, row.original.replicas.length)}
       </span>
     ),
   }),
   column.accessor("log_start", {
-    header: "Log start",
+    header: say.logStart,
     meta: { align: "right", hideBelow: "md" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor("log_end", {
-    header: "Log end",
+    header: say.logEnd,
     meta: { align: "right" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor((row) => (row.log_end === null || row.log_start === null ? null : row.log_end - row.log_start), {
     id: "records",
-    header: "Records",
+    header: say.records,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor("size_bytes", {
-    header: "Size",
+    header: say.size,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => (
       <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>
@@ -91,13 +94,13 @@ const columns = (
   }),
   column.display({
     id: "by_replica",
-    header: "Size by replica",
+    header: say.sizeByReplica,
     meta: { hideBelow: "md" },
     cell: ({ row }) => <ReplicaSizes replicas={replicas.get(row.original.partition)?.replicas} />,
   }),
   column.accessor((row) => row.leader_epoch ?? null, {
     id: "epoch",
-    header: "Epoch",
+    header: say.epoch,
     meta: { align: "right", hideBelow: "md" },
     cell: (cell) => <span className="ps-muted">{formatInteger(cell.getValue())}</span>,
   }),
@@ -122,22 +125,22 @@ export function PartitionTable({ clusterId, partitions, replicas, onOpen, view, 
         rows={partitions}
         columns={columns(clusterId, top, replicas, onOpen)}
         rowId={(row) => String(row.partition)}
-        label="Partitions"
+        label={say.partitions}
         defaultSort="partition"
         view={view}
         onView={onView}
-        empty={<Empty title="The topic has no partitions" />}
+        empty={<Empty title={say.noPartitions} />}
       />
       <div className="ps-legend">
         <span className="ps-chip" data-kind="leader">
-          n
+          {say.anyBroker}
         </span>{" "}
-        leader
-        <span className="ps-chip">n</span> in sync
+        {say.chipOfLeader}
+        <span className="ps-chip">{say.anyBroker}</span> {say.chipInSync}
         <span className="ps-chip" data-kind="behind">
-          n
+          {say.anyBroker}
         </span>{" "}
-        behind
+        {say.chipBehind}
       </div>
     </>
   );

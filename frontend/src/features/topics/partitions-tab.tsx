@@ -4,9 +4,12 @@ import type { TableView } from "@/components/data-table";
 import { Notice } from "@/components/notice";
 import { usePage } from "@/lib/page";
 import type { Partition } from "@/lib/types";
+import { words } from "@/words/topic-partitions";
 import { PartitionPanel } from "./partition-panel";
 import { PartitionTable } from "./partition-table";
 import { byPartition } from "./replica-sizes";
+
+const say = words.partitionsTab;
 
 /** Every holder is asked each time: less often than what is only read from tables. */
 const PACE_MS = 30_000;
@@ -59,7 +62,7 @@ export function PartitionsTab({ clusterId, topic, partitions, opened, onOpen, vi
       <Card>
         {reason && (
           <div className="ps-card-body">
-            <Notice tone="info">The size of some replicas is not known: {reason}</Notice>
+            <Notice tone="info">{say.someSizesNotKnown(reason)}</Notice>
           </div>
         )}
         <PartitionTable

@@ -4,13 +4,17 @@ import { Card, PartView } from "@/components/card";
 import { CodeBlock } from "@/components/copy";
 import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { ScrollBox } from "@/components/scroll-box";
-import { formatDurationMs, formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { Producer, TopicProducers } from "@/lib/types";
+import { words } from "@/words/topics";
 import { abortCommands, advised } from "./hanging";
 import { Standing } from "./standing";
+
+const say = words.producers;
 
 /** Every leader is asked each time: less often than what is only read from tables. */
 const PACE_MS = 30_000;
@@ -19,14 +23,12 @@ const PACE_MS = 30_000;
 export function ProducersCard({ clusterId, topic }: { clusterId: string; topic: string }) {
   const query = usePage("producers/{cluster_id}/{topic}", { cluster_id: clusterId, topic }, PACE_MS);
   return (
-    <Card title="Producers">
+    <Card title={say.producers}>
       <PartView query={query} name="producers" rows={4}>
         {(found) => <Found found={found} clusterId={clusterId} topic={topic} />}
       </PartView>
       <div className="ps-card-body ps-muted" style={{ fontSize: "0.75rem" }}>
-        Brokers remember producers that have a producer id: with idempotence, which Kafka’s clients have on by default,
-        or with transactions. Plain producers leave no trace. One is forgotten when it has not written for
-        producer.id.expiration.ms (a day by default); it gets a new id when it starts again without a transactional id.
+        {say.whatBrokersRemember}
       </div>
     </Card>
   );
@@ -40,27 +42,21 @@ function Found({ found, clusterId, topic }: { found: TopicProducers; clusterId: 
     <>
       {!found.complete && (
         <div className="ps-card-body">
-          <Notice tone="warn" title="Not everything could be asked">
-            {found.gaps.join("; ")}. {formatInteger(found.partitions_known)} of{" "}
-            {plural(found.partition_count, "partition")} answered
-            {nobody ? ", and knew of no producer" : ""}.
+          <Notice tone="warn" title={say.notEverythingAsked}>
+            {(nobody ? say.answeredWithoutProducer : say.answered)(
+              found.gaps.join("; "),
+              found.partitions_known,
+              found.partition_count,
+            )}
           </Notice>
         </div>
       )}
       {trouble.length > 0 && <Advice producers={trouble} clusterId={clusterId} topic={topic} />}
-      {nobody && found.complete && (
-        <Empty title="No producer with a producer id is remembered">
-          Nobody has written to this topic of late, or only plain producers have. Whether records arrive is under
-          Analyses.
-        </Empty>
-      )}
+      {nobody && found.complete && <Empty title={say.noneRemembered}>{say.whyNone}</Empty>}
       {!nobody && <Table producers={producers} />}
       {count > producers.length && (
         <div className="ps-card-body">
-          <Notice tone="info">
-            The first {formatInteger(producers.length)} of {formatInteger(count)} are shown: those with open
-            transactions, then who wrote last. The REST API lists all.
-          </Notice>
+          <Notice tone="info">{say.firstOf(producers.length, count)}</Notice>
         </div>
       )}
     </>
@@ -76,17 +72,17 @@ function Table({ producers }: { producers: Producer[] }) {
       return after;
     });
   return (
-    <ScrollBox label="Producers">
-      <table className="ps-table" aria-label="Producers">
+    <ScrollBox label={say.producers}>
+      <table className="ps-table" aria-label={say.producers}>
         <thead>
           <tr>
-            <th scope="col">Producer id</th>
+            <th scope="col">{say.producerId}</th>
             <th scope="col" data-align="right" className="ps-hide-sm">
-              Epoch
+              {say.epoch}
             </th>
-            <th scope="col">Last record</th>
-            <th scope="col">Transaction</th>
-            <th scope="col">Partitions</th>
+            <th scope="col">{say.lastRecord}</th>
+            <th scope="col">{say.transaction}</th>
+            <th scope="col">{say.partitions}</th>
           </tr>
         </thead>
         <tbody>
@@ -105,7 +101,7 @@ function Table({ producers }: { producers: Producer[] }) {
                   {formatInteger(row.epoch)}
                 </td>
                 <td>
-                  <RelTime at={row.last_timestamp_ms} fallback="not known" />
+                  <RelTime at={row.last_timestamp_ms} fallback={say.notKnown} />
                 </td>
                 <td>
                   <Open producer={row} />
@@ -117,7 +113,7 @@ function Table({ producers }: { producers: Producer[] }) {
                     aria-expanded={opened.has(row.producer_id)}
                     onClick={() => turn(row.producer_id)}
                   >
-                    {plural(row.partition_count, "partition")}
+                    {say.partitionsWritten(row.partition_count)}
                   </button>
                 </td>
               </tr>
@@ -138,14 +134,18 @@ function Table({ producers }: { producers: Producer[] }) {
 
 function Open({ producer }: { producer: Producer }) {
   const open = producer.transaction;
-  if (!open) return <span className="ps-muted">none open</span>;
+  if (!open) return <span className="ps-muted">{say.noneOpen}</span>;
   return (
     <>
       <Standing standing={open.standing} />
       {open.started_at_ms !== null && (
         <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
-          begun <RelTime at={open.started_at_ms} />
-          {open.timeout_ms !== null && `, timeout ${formatDurationMs(open.timeout_ms)}`}
+          {open.timeout_ms === null
+            ? say.begun(<RelTime at={open.started_at_ms} />)
+            : say.begunWithTimeout(
+                <RelTime at={open.started_at_ms} />,
+                <Quantity of="spanMs" value={open.timeout_ms} />,
+              )}
         </div>
       )}
     </>
@@ -155,27 +155,27 @@ function Open({ producer }: { producer: Producer }) {
 function Traces({ producer }: { producer: Producer }) {
   const left = producer.partition_count - producer.partitions.length;
   return (
-    <ScrollBox label={`Partitions of producer ${producer.producer_id}`}>
-      <table className="ps-table" aria-label={`Partitions of producer ${producer.producer_id}`}>
+    <ScrollBox label={say.partitionsOfProducer(producer.producer_id)}>
+      <table className="ps-table" aria-label={say.partitionsOfProducer(producer.producer_id)}>
         <thead>
           <tr>
             <th scope="col" data-align="right">
-              Partition
+              {say.partition}
             </th>
             <th scope="col" data-align="right">
-              Epoch
+              {say.epoch}
             </th>
             <th scope="col" data-align="right">
-              Last sequence
+              {say.lastSequence}
             </th>
-            <th scope="col">Last record</th>
+            <th scope="col">{say.lastRecord}</th>
             <th scope="col" data-align="right">
-              Coordinator epoch
+              {say.coordinatorEpoch}
             </th>
             <th scope="col" data-align="right">
-              Open since offset
+              {say.openSinceOffset}
             </th>
-            <th scope="col">Transaction</th>
+            <th scope="col">{say.transaction}</th>
           </tr>
         </thead>
         <tbody>
@@ -185,13 +185,13 @@ function Traces({ producer }: { producer: Producer }) {
               <td data-align="right">{formatInteger(row.epoch)}</td>
               <td data-align="right">{formatInteger(row.last_sequence)}</td>
               <td>
-                <RelTime at={row.last_timestamp_ms} fallback="not known" />
+                <RelTime at={row.last_timestamp_ms} fallback={say.notKnown} />
               </td>
               <td data-align="right">{formatInteger(row.coordinator_epoch)}</td>
               <td data-align="right">{formatInteger(row.open_since_offset)}</td>
               <td>
                 {row.standing === null ? (
-                  <span className="ps-muted">none open</span>
+                  <span className="ps-muted">{say.noneOpen}</span>
                 ) : (
                   <Standing standing={row.standing} />
                 )}
@@ -200,7 +200,7 @@ function Traces({ producer }: { producer: Producer }) {
           ))}
         </tbody>
       </table>
-      {left > 0 && <div className="ps-muted">and {plural(left, "more partition")}</div>}
+      {left > 0 && <div className="ps-muted">{say.andMorePartitions(left)}</div>}
     </ScrollBox>
   );
 }
@@ -213,29 +213,21 @@ function Advice({ producers, clusterId, topic }: { producers: Producer[]; cluste
   return (
     <div className="ps-card-body ps-stack">
       {late > 0 && (
-        <Notice
-          tone="warn"
-          title={`${plural(late, "producer")} ${late === 1 ? "has" : "have"} a transaction that is open for longer than its timeout`}
-          action={<Runbook clusterId={clusterId} topic={topic} />}
-        >
-          Its coordinator should have ended it, and could not yet: see whether all its partitions have a leader and
-          enough replicas in sync. Consumers with read_committed wait at the offset where it begins. Do not abort it by
-          hand: it may still be committed elsewhere.
+        <Notice tone="warn" title={say.late(late)} action={<Runbook clusterId={clusterId} topic={topic} />}>
+          {say.whatToDoAboutLate}
         </Notice>
       )}
       {hanging.length > 0 && (
         <>
           <Notice
             tone="bad"
-            title={`${plural(hanging.length, "producer")} ${hanging.length === 1 ? "has" : "have"} a hanging transaction`}
+            title={say.hanging(hanging.length)}
             action={<Runbook clusterId={clusterId} topic={topic} />}
           >
-            No coordinator knows it, so nobody will end it. Consumers with read_committed do not get past the offset
-            where it begins, and nothing behind that is compacted. Stop the producer, then abort the transaction in each
-            partition with Kafka’s own tool; its records then count as aborted.
+            {say.whatToDoAboutHanging}
           </Notice>
-          <CodeBlock label="Commands to abort" text={text} />
-          {left > 0 && <div className="ps-muted">and {plural(left, "more partition")}</div>}
+          <CodeBlock label={say.commandsToAbort} text={text} />
+          {left > 0 && <div className="ps-muted">{say.andMorePartitions(left)}</div>}
         </>
       )}
     </div>
@@ -249,6 +241,6 @@ const Runbook = ({ clusterId, topic }: { clusterId: string; topic: string }) => 
     search={{ cluster: clusterId, topic }}
     className="ps-link"
   >
-    Follow the runbook
+    {say.followTheRunbook}
   </Link>
 );

@@ -1,19 +1,22 @@
 import { Status, type Tone } from "@/components/status";
 import type { TransactionStanding } from "@/lib/types";
+import { words } from "@/words/topics";
+
+const say = words.standing;
 
 const SAID: Record<TransactionStanding, { tone: Tone; label: string; hint: string }> = {
-  open: { tone: "run", label: "open", hint: "Its coordinator has it, and its timeout is not over." },
+  open: { tone: "run", label: say.open, hint: say.openHint },
   unknown: {
     tone: "muted",
-    label: "open, not known whose",
-    hint: "Not every transaction coordinator could be asked.",
+    label: say.unknown,
+    hint: say.unknownHint,
   },
   late: {
     tone: "warn",
-    label: "past its timeout",
-    hint: "Its coordinator has it, and should have ended it by now.",
+    label: say.late,
+    hint: say.lateHint,
   },
-  hanging: { tone: "bad", label: "hanging", hint: "No coordinator has it: nobody will end it." },
+  hanging: { tone: "bad", label: say.hanging, hint: say.hangingHint },
 };
 
 /** How an open transaction stands. */

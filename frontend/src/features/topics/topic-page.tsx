@@ -18,7 +18,7 @@ import { Empty } from "@/components/empty";
 import { Star } from "@/components/star";
 import { LagStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { useVisited } from "@/lib/use-recent";
 import type { PlanRequest } from "@/lib/types";
@@ -26,6 +26,7 @@ import { isRefusal } from "@/lib/problem";
 import { TOPIC_TABS } from "@/lib/search";
 import { useMayWrite } from "@/lib/permissions";
 import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
+import { words } from "@/words/topics";
 import { AnalysesTab } from "./analyses-tab";
 import { ClientsTab } from "./clients-tab";
 import { ConfigurationTab } from "./configuration-tab";
@@ -33,6 +34,8 @@ import { AddPartitions } from "./add-partitions";
 import { LeaseCard } from "./lease-card";
 import { LeaseForm } from "./lease-form";
 import { PartitionsTab } from "./partitions-tab";
+
+const say = words.topicPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
 
@@ -52,36 +55,32 @@ function figures(topic: TopicDetail, held: TopicRetention | undefined): Stat[] {
   const retention = Number(configOf(topic, "retention.ms") ?? Number.NaN);
   return [
     {
-      label: "Partitions",
+      label: say.partitions,
       value: formatInteger(topic.partitions.length),
-      note: `${plural(topic.partitions[0]?.replicas.length ?? 0, "copy", "copies")} each`,
+      note: say.copiesEach(topic.partitions[0]?.replicas.length ?? 0),
     },
     {
-      label: "Replicas",
-      value: offline ? `${offline} offline` : behind ? `${behind} behind` : "in sync",
+      label: say.replicas,
+      value: offline ? say.offline(offline) : behind ? say.behind(behind) : say.inSync,
       tone: offline ? "bad" : behind ? "warn" : "ok",
     },
     {
-      label: "Records held",
+      label: say.recordsHeld,
       value: <Quantity of="records" value={records} isKey />,
-      note: "log end less log start",
+      note: say.logEndLessLogStart,
     },
     {
-      label: "Size",
+      label: say.size,
       value: <Quantity of="bytes" value={topic.size_bytes} isKey />,
-      note: "leaders' copies",
+      note: say.leadersCopies,
     },
     {
-      label: "Kept for",
+      label: say.keptFor,
       value: <KeptFor ms={Number.isNaN(retention) ? null : retention} none="–" isKey />,
       note:
-        held?.age_seconds !== null && held?.age_seconds !== undefined ? (
-          <>
-            oldest record <Quantity of="span" value={held.age_seconds} />
-          </>
-        ) : (
-          (configOf(topic, "cleanup.policy") ?? undefined)
-        ),
+        held?.age_seconds !== null && held?.age_seconds !== undefined
+          ? say.oldestRecord(<Quantity of="span" value={held.age_seconds} />)
+          : (configOf(topic, "cleanup.policy") ?? undefined),
     },
   ];
 }
@@ -94,36 +93,31 @@ function retentionOf(topic: TopicDetail): number | null {
 function titleOf(request: PlanRequest | null, name: string): string {
   switch (request?.kind) {
     case "topic.delete":
-      return `Delete topic ${name}`;
+      return say.deleteTopicNamed(name);
     case "topic.empty":
-      return `Empty topic ${name}`;
+      return say.emptyTopicNamed(name);
     case "topic.partitions":
-      return "Add partitions";
+      return say.addPartitions;
     case "topic.retention_lease":
-      return "Keep records longer for a time";
+      return say.keepLonger;
     case "topic.retention_restore":
-      return "Put the retention back";
+      return say.putTheRetentionBack;
     default:
-      return "Change configuration";
+      return say.changeConfiguration;
   }
 }
 
 function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; clusterId: string }) {
   const groups = gold.data.find((row) => row.topic === topic)?.groups ?? [];
-  if (groups.length === 0)
-    return (
-      <Empty title="No group's expiry is known for this topic">
-        A group appears after it has committed offsets and the next analytics run has seen them.
-      </Empty>
-    );
+  if (groups.length === 0) return <Empty title={say.noExpiryKnown}>{say.whenAGroupAppears}</Empty>;
   return (
-    <table className="ps-table" aria-label="Expiry of unread records">
+    <table className="ps-table" aria-label={say.expiryOfUnreadRecords}>
       <thead>
         <tr>
-          <th scope="col">Group</th>
-          <th scope="col">Risk</th>
+          <th scope="col">{say.group}</th>
+          <th scope="col">{say.risk}</th>
           <th scope="col" data-align="right">
-            Today's oldest unread expires
+            {say.oldestUnreadExpires}
           </th>
         </tr>
       </thead>
@@ -138,11 +132,9 @@ function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; cl
             </td>
             <td data-align="right">
               {row.oldest_unread_expires_in_s === null ? (
-                <span className="ps-muted">nothing unread</span>
+                <span className="ps-muted">{say.nothingUnread}</span>
               ) : (
-                <>
-                  in <Quantity of="span" value={row.oldest_unread_expires_in_s} />
-                </>
+                say.expiresIn(<Quantity of="span" value={row.oldest_unread_expires_in_s} />)
               )}
             </td>
           </tr>
@@ -183,12 +175,12 @@ export function TopicPage() {
             <Star about={{ kind: "topic", cluster_id: clusterId, name }} />
             {topic?.internal && (
               <span className="ps-tag" data-tone="muted">
-                internal
+                {say.internal}
               </span>
             )}
           </>
         }
-        sub={topic?.topic_id && <span className="ps-mono">id {topic.topic_id}</span>}
+        sub={topic?.topic_id && <span className="ps-mono">{say.id(topic.topic_id)}</span>}
         actions={
           (canWrite || canMove) &&
           topic && (
@@ -201,16 +193,16 @@ export function TopicPage() {
                   search={{ topic: name }}
                   leftSection={<IconArrowsExchange size={15} />}
                 >
-                  Move
+                  {say.move}
                 </ButtonLink>
               )}
               {canWrite && (
                 <MoreMenu>
                   <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => setAdding(true)}>
-                    Add partitions
+                    {say.addPartitions}
                   </Menu.Item>
                   <Menu.Item leftSection={<IconClockPlus size={15} />} onClick={() => setLeasing({})}>
-                    {topic.lease ? "Keep records longer still" : "Keep records longer for a time"}
+                    {topic.lease ? say.keepLongerStill : say.keepLonger}
                   </Menu.Item>
                   <Menu.Item
                     leftSection={<IconCopy size={15} />}
@@ -222,15 +214,15 @@ export function TopicPage() {
                       })
                     }
                   >
-                    Clone topic
+                    {say.cloneTopic}
                   </Menu.Item>
                   <Menu.Divider />
                   {!topic.internal && (
                     <Menu.Item color="red" leftSection={<IconEraser size={15} />} onClick={planEmpty}>
-                      Empty topic
+                      {say.emptyTopic}
                     </Menu.Item>
                   )}
-                  <DeleteItem onClick={planDelete}>Delete topic</DeleteItem>
+                  <DeleteItem onClick={planDelete}>{say.deleteTopic}</DeleteItem>
                 </MoreMenu>
               )}
             </>
@@ -252,7 +244,7 @@ export function TopicPage() {
           />
         )}
         {topic && topic.drift.length > 0 && (
-          <Notice tone="warn" title="Changed outside of Penstock">
+          <Notice tone="warn" title={say.changedOutside}>
             {topic.drift.map((row) => (
               <div key={row.field}>{row.text}</div>
             ))}
@@ -285,11 +277,11 @@ export function TopicPage() {
           keepMounted={false}
         >
           <Tabs.List mb={12}>
-            <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
-            <Tabs.Tab value="clients">Clients and access</Tabs.Tab>
-            <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
-            <Tabs.Tab value="analyses">Analyses</Tabs.Tab>
-            {query.data?.parts.messages?.data?.browse && <Tabs.Tab value={MESSAGES}>Messages</Tabs.Tab>}
+            <Tabs.Tab value="partitions">{say.partitions}</Tabs.Tab>
+            <Tabs.Tab value="clients">{say.clientsAndAccess}</Tabs.Tab>
+            <Tabs.Tab value="configuration">{say.configuration}</Tabs.Tab>
+            <Tabs.Tab value="analyses">{say.analyses}</Tabs.Tab>
+            {query.data?.parts.messages?.data?.browse && <Tabs.Tab value={MESSAGES}>{say.messages}</Tabs.Tab>}
           </Tabs.List>
           <Tabs.Panel value="partitions">
             <div className="ps-stack">
@@ -307,7 +299,7 @@ export function TopicPage() {
                 )}
               </PartView>
               <Card
-                title="When unread records expire"
+                title={say.whenUnreadRecordsExpire}
                 aside={
                   <span style={{ fontSize: "0.75rem" }}>
                     <AsOf
@@ -381,7 +373,7 @@ export function TopicPage() {
         leave={
           request?.kind === "topic.delete"
             ? {
-                label: "Back to topics",
+                label: say.backToTopics,
                 go: () => void leave({ to: "/clusters/$clusterId/topics", params: { clusterId } }),
               }
             : undefined

@@ -17,7 +17,7 @@ import { SearchBox } from "@/components/search-box";
 import { Star } from "@/components/star";
 import { sparkColumn } from "@/components/spark-column";
 import { Status } from "@/components/status";
-import { formatInteger, plural } from "@/lib/format";
+import { formatInteger } from "@/lib/format";
 import { favouritesAsked, useFavourites } from "@/lib/favourites";
 import { usePageOfList } from "@/lib/page";
 import { sortOf } from "@/lib/search";
@@ -25,8 +25,11 @@ import { exportList } from "@/lib/exports";
 import { isRefusal } from "@/lib/problem";
 import { useMayWrite } from "@/lib/permissions";
 import type { TopicRow } from "@/lib/types";
+import { words } from "@/words/topics";
 import { type BulkAction, BulkBar, BulkDialog } from "./bulk";
 import { BULK_MAX } from "./bulk-run";
+
+const say = words.topicsPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/topics");
 
@@ -35,31 +38,18 @@ export function TopicHealth({
 }: {
   topic: Pick<TopicRow, "offline" | "under_replicated"> & Partial<Pick<TopicRow, "drift">>;
 }) {
-  if (topic.offline > 0)
-    return (
-      <Status
-        tone="bad"
-        label={`${topic.offline} offline`}
-        hint="Partitions without a leader: they take no reads and no writes."
-      />
-    );
+  if (topic.offline > 0) return <Status tone="bad" label={say.offline(topic.offline)} hint={say.offlineHint} />;
   if (topic.drift && topic.drift.length > 0 && topic.under_replicated === 0)
-    return <Status tone="warn" label="Changed outside" hint={topic.drift.map((row) => row.text).join(" ")} />;
+    return <Status tone="warn" label={say.changedOutside} hint={topic.drift.map((row) => row.text).join(" ")} />;
   if (topic.under_replicated > 0)
-    return (
-      <Status
-        tone="warn"
-        label={`${topic.under_replicated} behind`}
-        hint="Partitions with a replica that is not in sync."
-      />
-    );
-  return <Status tone="ok" label="In sync" />;
+    return <Status tone="warn" label={say.behind(topic.under_replicated)} hint={say.behindHint} />;
+  return <Status tone="ok" label={say.inSync} />;
 }
 
 const column = createColumnHelper<TopicRow>();
 const columns = (clusterId: string, largest: number, choice: Choice) => [
   column.accessor("name", {
-    header: "Topic",
+    header: say.topic,
     cell: ({ row }) => (
       <>
         {choice.mayWrite(row.original.name) && (
@@ -75,7 +65,7 @@ const columns = (clusterId: string, largest: number, choice: Choice) => [
         </Link>
         {row.original.internal && (
           <span className="ps-tag" data-tone="muted">
-            internal
+            {say.internal}
           </span>
         )}
       </>
@@ -83,29 +73,29 @@ const columns = (clusterId: string, largest: number, choice: Choice) => [
   }),
   column.accessor((row) => row.offline * 10_000 + row.under_replicated, {
     id: "health",
-    header: "Replicas",
+    header: say.replicas,
     cell: ({ row }) => <TopicHealth topic={row.original} />,
   }),
   column.accessor("partitions", {
-    header: "Partitions",
+    header: say.partitions,
     meta: { align: "right" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   column.accessor("replication_factor", {
-    header: "Replication factor",
+    header: say.replicationFactor,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => formatInteger(cell.getValue()),
   }),
   sparkColumn<TopicRow>(clusterId, "topic", (row) => row.name),
   column.accessor((row) => row.records ?? null, {
     id: "records",
-    header: "Records",
+    header: say.records,
     meta: { align: "right", hideBelow: "md" },
     cell: (cell) => <Quantity of="records" value={cell.getValue()} />,
   }),
   column.accessor((row) => row.size_bytes ?? null, {
     id: "size",
-    header: "Size",
+    header: say.size,
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => (
       <Metered share={(cell.getValue() ?? 0) / Math.max(1, largest)}>
@@ -115,7 +105,7 @@ const columns = (clusterId: string, largest: number, choice: Choice) => [
   }),
   column.accessor((row) => row.retention_ms ?? null, {
     id: "retention",
-    header: "Kept for",
+    header: say.keptFor,
     meta: { align: "right", hideBelow: "md" },
     cell: ({ row, getValue }) => <Kept topic={row.original} ms={getValue()} />,
   }),
@@ -138,7 +128,7 @@ function Chooser({ topic, chosen, onChoose }: Omit<Choice, "mayWrite"> & { topic
       size="xs"
       mr={6}
       display="inline-block"
-      aria-label={`Choose ${topic.name}`}
+      aria-label={say.choose(topic.name)}
       checked={isChosen}
       disabled={topic.internal || (!isChosen && chosen.length >= BULK_MAX)}
       onChange={(event) =>
@@ -150,7 +140,7 @@ function Chooser({ topic, chosen, onChoose }: Omit<Choice, "mayWrite"> & { topic
 
 function Kept({ topic, ms }: { topic: TopicRow; ms: number | null }) {
   const compacted = topic.cleanup_policy?.includes("compact");
-  if (compacted && !topic.cleanup_policy?.includes("delete")) return <span className="ps-muted">compacted</span>;
+  if (compacted && !topic.cleanup_policy?.includes("delete")) return <span className="ps-muted">{say.compacted}</span>;
   return <KeptFor ms={ms} none={<span className="ps-muted">–</span>} />;
 }
 
@@ -179,7 +169,7 @@ function TopicsOfCluster({ clusterId }: { clusterId: string }) {
   const counts = query.data?.parts.counts.data;
   const create = may("topic", clusterId) && (
     <ButtonLink to="/clusters/$clusterId/new-topic" params={{ clusterId }} leftSection={<IconPlus size={15} />}>
-      New topic
+      {say.newTopic}
     </ButtonLink>
   );
   const filtered = search.q !== undefined || search.state !== undefined || search.starred === true;
@@ -187,9 +177,9 @@ function TopicsOfCluster({ clusterId }: { clusterId: string }) {
   return (
     <>
       <PageHeader
-        title="Topics"
+        title={say.topics}
         seen={query.data?.parts.topics}
-        sub={counts && `${plural(counts.matched, "topic")}, ${plural(counts.partitions ?? 0, "partition")}`}
+        sub={counts && say.topicsAndPartitions(counts.matched, counts.partitions ?? 0)}
         actions={
           <>
             <ExportButton onExport={() => exportList("topics", clusterId, ask)} />
@@ -201,14 +191,14 @@ function TopicsOfCluster({ clusterId }: { clusterId: string }) {
         <div className="ps-toolbar">
           <SearchBox
             value={search.q ?? ""}
-            label="Search topics"
+            label={say.searchTopics}
             onChange={(q) =>
               void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })
             }
           />
           <Switch
             size="xs"
-            label="Internal topics"
+            label={say.internalTopics}
             checked={search.internal ?? false}
             onChange={(event) => {
               const internal = event.currentTarget.checked || undefined;
@@ -220,7 +210,7 @@ function TopicsOfCluster({ clusterId }: { clusterId: string }) {
           />
           <Switch
             size="xs"
-            label="Only in trouble"
+            label={say.onlyInTrouble}
             checked={search.state === "trouble"}
             onChange={(event) => {
               const state = event.currentTarget.checked ? "trouble" : undefined;
@@ -229,7 +219,7 @@ function TopicsOfCluster({ clusterId }: { clusterId: string }) {
           />
           <Switch
             size="xs"
-            label="Only favourites"
+            label={say.onlyFavourites}
             checked={search.starred ?? false}
             onChange={(event) => {
               const starred = event.currentTarget.checked || undefined;
@@ -256,17 +246,16 @@ function TopicsOfCluster({ clusterId }: { clusterId: string }) {
                 mayWrite: (name) => may("topic", clusterId, name),
               })}
               rowId={(row) => row.name}
-              label="Topics"
+              label={say.topics}
               defaultSort="name"
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
               empty={
                 filtered ? (
-                  <Empty title="No topic matches">Change the search or the filters above.</Empty>
+                  <Empty title={say.noTopicMatches}>{say.changeTheSearch}</Empty>
                 ) : (
-                  <Empty icon={<IconStack2 size={20} />} title="No topics yet" action={create}>
-                    A topic is a named, partitioned log. Producers append to it, consumer groups read it at their own
-                    pace.
+                  <Empty icon={<IconStack2 size={20} />} title={say.noTopicsYet} action={create}>
+                    {say.whatATopicIs}
                   </Empty>
                 )
               }

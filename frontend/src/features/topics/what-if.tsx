@@ -7,10 +7,13 @@ import { Notice } from "@/components/notice";
 import { KeptFor, Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats } from "@/components/stats";
-import { formatDuration, formatInteger, plural } from "@/lib/format";
+import { formatDuration, formatInteger } from "@/lib/format";
 import { useWhatIf, useWhatIfGroups, type WhatIfGroup, type WhatIfRow } from "@/lib/insights";
 import { chosenRung, isLonger, isNow } from "@/lib/what-if";
+import { words } from "@/words/topics";
 import { LadderTable } from "./ladder-table";
+
+const say = words.whatIf;
 
 const WHAT_IF = "/api/v1/clusters/{cluster_id}/analytics/retention/{topic}/what-if";
 const HOUR_S = 3600;
@@ -43,14 +46,14 @@ export function WhatIf({ clusterId, topic, nowMs, view, onView, onLease, onChang
   const blanks = { cluster_id: clusterId, topic };
   return (
     <InsightCard
-      title="If it were kept for another time"
+      title={say.ifKeptForAnotherTime}
       query={query}
       file={{ address: WHAT_IF, blanks, asked: { retention_s: view.also } }}
       aside={
         <NumberBox
           w={150}
-          label="Also for, hours"
-          placeholder="Also for … hours"
+          label={say.alsoForHours}
+          placeholder={say.alsoForHoursHint}
           min={1}
           max={RETENTION_MAX_H}
           scale={HOUR_S}
@@ -58,7 +61,7 @@ export function WhatIf({ clusterId, topic, nowMs, view, onView, onLease, onChang
           onChange={(also) => onView({ also, keep: also })}
         />
       }
-      empty="It needs whole hours of the topic that were sampled."
+      empty={say.needsWholeHours}
     >
       {(rows) => {
         const chosen = chosenRung(rows, view.keep, nowMs);
@@ -90,18 +93,18 @@ interface RungsProps {
 /** The ladder as a slider: rungs stand at equal distances, whatever the times between them. */
 function Rungs({ rows, chosen, onChoose }: RungsProps) {
   const at = rows.indexOf(chosen);
-  const words = (index: number) => formatDuration(rows[index]?.retention_s);
+  const timeAt = (index: number) => formatDuration(rows[index]?.retention_s);
   return (
     <div className="ps-card-body" style={{ padding: "14px 28px 34px" }}>
       <Slider
-        thumbLabel="Kept for"
+        thumbLabel={say.keptFor}
         min={0}
         max={rows.length - 1}
         step={1}
         value={at}
-        label={words}
+        label={timeAt}
         marks={rows.map((row, value) => ({ value, label: formatDuration(row.retention_s) }))}
-        thumbValueText={words}
+        thumbValueText={timeAt}
         onChange={(index) => {
           const row = rows[index];
           if (row) onChoose(row);
@@ -112,35 +115,29 @@ function Rungs({ rows, chosen, onChoose }: RungsProps) {
 }
 
 const bytes = (value: number | null) => (
-  <Quantity of="bytes" value={value === null ? null : Math.abs(value)} none="not known" isKey />
+  <Quantity of="bytes" value={value === null ? null : Math.abs(value)} none={say.notKnown} isKey />
 );
 
 function figures(row: WhatIfRow, nowMs: number | null): Stat[] {
   const takes = row.disk_freed_bytes !== null && row.disk_freed_bytes < 0;
   return [
     {
-      label: "If kept for",
+      label: say.ifKeptFor,
       value: <Quantity of="span" value={row.retention_s} isKey />,
-      note: isNow(row, nowMs) ? (
-        "as it is now"
-      ) : (
-        <>
-          now <KeptFor ms={nowMs} />
-        </>
-      ),
+      note: isNow(row, nowMs) ? say.asItIsNow : say.now(<KeptFor ms={nowMs} />),
     },
-    { label: "Would hold", value: bytes(row.bytes_held), note: "one copy" },
+    { label: say.wouldHold, value: bytes(row.bytes_held), note: say.oneCopy },
     {
-      label: takes ? "Disk taken" : "Disk freed",
+      label: takes ? say.diskTaken : say.diskFreed,
       value: bytes(row.disk_freed_bytes),
-      note: "all copies",
+      note: say.allCopies,
       tone: takes ? "warn" : undefined,
     },
     {
-      label: "Groups losing",
+      label: say.groupsLosing,
       value: formatInteger(row.groups_losing),
       tone: row.groups_losing > 0 ? "bad" : undefined,
-      note: row.groups_unknown > 0 ? `${plural(row.groups_unknown, "group")} not known` : "at most",
+      note: row.groups_unknown > 0 ? say.groupsNotKnown(row.groups_unknown) : say.atMost,
     },
   ];
 }
@@ -161,24 +158,19 @@ function Losers({ chosen, clusterId, rows, isAway }: LosersProps) {
   const more = rows === undefined ? 0 : chosen.groups_losing - losing.length;
   return (
     <div className="ps-card-body">
-      <Notice
-        tone="warn"
-        title={
-          <>
-            Kept for <Quantity of="span" value={chosen.retention_s} />, unread records would have gone
-          </>
-        }
-      >
-        {!rows && (isAway ? "Of which groups cannot be read now." : "Loading…")}
+      <Notice tone="warn" title={say.unreadWouldHaveGone(<Quantity of="span" value={chosen.retention_s} />)}>
+        {!rows && (isAway ? say.groupsCannotBeRead : say.loading)}
         {losing.map((row) => (
           <div key={row.group}>
-            <GroupLink clusterId={clusterId} group={row.group} />: in {plural(row.losing_hours, "hour")}, first{" "}
-            <RelTime at={row.first_ms} />, last <RelTime at={row.last_ms} />
+            {say.lost(
+              <GroupLink clusterId={clusterId} group={row.group} />,
+              row.losing_hours,
+              <RelTime at={row.first_ms} />,
+              <RelTime at={row.last_ms} />,
+            )}
           </div>
         ))}
-        {more > 0 && (
-          <div>{losing.length > 0 ? `${formatInteger(more)} more` : plural(more, "group")}: ask by REST.</div>
-        )}
+        {more > 0 && <div>{losing.length > 0 ? say.moreByRest(more) : say.groupsByRest(more)}</div>}
       </Notice>
     </div>
   );
@@ -196,7 +188,7 @@ function Steps({ chosen, nowMs, onLease, onChange }: StepsProps) {
     <Group gap={8} className="ps-card-body">
       {onLease && isLonger(chosen, nowMs) && (
         <Button leftSection={<IconClockPlus size={15} />} onClick={() => onLease(chosen.retention_s)}>
-          Keep {time} for a time
+          {say.keepForATime(time)}
         </Button>
       )}
       {onChange && (
@@ -205,7 +197,7 @@ function Steps({ chosen, nowMs, onLease, onChange }: StepsProps) {
           leftSection={<IconAdjustments size={15} />}
           onClick={() => onChange(chosen.retention_s)}
         >
-          Change the retention to {time}
+          {say.changeTheRetentionTo(time)}
         </Button>
       )}
     </Group>

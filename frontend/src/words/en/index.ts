@@ -30,4 +30,7 @@ export { runbooks } from "./runbooks";
 export { session } from "./session";
 export { settings } from "./settings";
 export { statuses } from "./statuses";
+export { topicPartitions } from "./topic-partitions";
+export { topicSettings } from "./topic-settings";
+export { topics } from "./topics";
 export { usage } from "./usage";

@@ -3,12 +3,14 @@ import { useState } from "react";
 import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
 import { SearchBox } from "@/components/search-box";
-import { plural } from "@/lib/format";
 import type { FieldProblems } from "@/lib/problem";
 import type { ConfigEntry } from "@/lib/types";
+import { words } from "@/words/topic-settings";
 import { type Changes, type Edits, elsewhere, judged } from "./edits";
 import { grouped } from "./groups";
 import { SettingRow } from "./setting-row";
+
+const say = words.configEditor;
 
 interface ConfigEditorProps {
   configs: ConfigEntry[];
@@ -35,29 +37,29 @@ export function ConfigEditor({ configs, canEdit, edits, onEdits, refused, onPlan
   return (
     <>
       <div className="ps-toolbar">
-        <SearchBox value={text} label="Search configuration" onChange={setText} />
+        <SearchBox value={text} label={say.searchConfiguration} onChange={setText} />
         <Switch
           size="xs"
-          label="Only what this topic sets"
+          label={say.onlyWhatThisTopicSets}
           checked={onlySet}
           onChange={(event) => setOnlySet(event.currentTarget.checked)}
         />
       </div>
       {shown.length === 0 ? (
-        <Empty title="Nothing matches" />
+        <Empty title={say.nothingMatches} />
       ) : (
         <div className="ps-table-wrap">
-          <table className="ps-table" aria-label="Configuration">
+          <table className="ps-table" aria-label={say.configuration}>
             <thead>
               <tr>
-                <th scope="col">Setting</th>
-                <th scope="col">Value</th>
+                <th scope="col">{say.setting}</th>
+                <th scope="col">{say.value}</th>
                 <th scope="col" className="ps-hide-sm">
-                  Comes from
+                  {say.comesFrom}
                 </th>
                 {canEdit && (
                   <th scope="col">
-                    <span className="ps-sr">Edit</span>
+                    <span className="ps-sr">{say.edit}</span>
                   </th>
                 )}
               </tr>
@@ -112,21 +114,21 @@ interface SaveBarProps {
 /** Stays at the bottom of the window while something is typed. */
 function SaveBar({ count, wrong, onDiscard, onReview }: SaveBarProps) {
   return (
-    <div className="ps-save-bar" role="region" aria-label="Changes not saved yet">
+    <div className="ps-save-bar" role="region" aria-label={say.changesNotSavedYet}>
       <span role="status">
         {wrong > 0 ? (
-          <span className="ps-bad">{plural(wrong, "value is", "values are")} not valid</span>
+          <span className="ps-bad">{say.notValid(wrong)}</span>
         ) : count > 0 ? (
-          `${plural(count, "change")}, nothing saved yet`
+          say.nothingSavedYet(count)
         ) : (
-          "Nothing differs from what is set"
+          say.nothingDiffers
         )}
       </span>
       <Button variant="default" onClick={onDiscard}>
-        Discard
+        {say.discard}
       </Button>
       <Button disabled={wrong > 0 || count === 0} onClick={onReview}>
-        Review {plural(count, "change")}
+        {say.review(count)}
       </Button>
     </div>
   );

@@ -10,7 +10,10 @@ import { RelTime } from "@/components/rel-time";
 import { isKind, kindLabel } from "@/lib/kinds";
 import { type ConfigChange, type HistoryRow, useConfigHistory } from "@/lib/topic-history";
 import type { ConfigEntry } from "@/lib/types";
+import { words } from "@/words/topic-settings";
 import type { Changes } from "./edits";
+
+const say = words.configHistory;
 
 interface ConfigHistoryProps {
   clusterId: string;
@@ -28,22 +31,19 @@ export function ConfigHistory({ clusterId, topic, configs, onPutBack }: ConfigHi
     <ListView query={query}>
       {(rows) =>
         rows.length === 0 ? (
-          <Empty title="No change is on record">
-            What is changed by a plan appears here with who changed it. Changes made elsewhere do not: they are shown as
-            “Changed outside of Penstock”.
-          </Empty>
+          <Empty title={say.noChangeOnRecord}>{say.whatAppearsHere}</Empty>
         ) : (
           <>
             <div className="ps-table-wrap">
-              <table className="ps-table" aria-label="Configuration history">
+              <table className="ps-table" aria-label={say.configurationHistory}>
                 <thead>
                   <tr>
-                    <th scope="col">When</th>
-                    <th scope="col">By</th>
-                    <th scope="col">Before and after</th>
+                    <th scope="col">{say.when}</th>
+                    <th scope="col">{say.by}</th>
+                    <th scope="col">{say.beforeAndAfter}</th>
                     {onPutBack && (
                       <th scope="col">
-                        <span className="ps-sr">Put back</span>
+                        <span className="ps-sr">{say.putBack}</span>
                       </th>
                     )}
                   </tr>
@@ -57,7 +57,7 @@ export function ConfigHistory({ clusterId, topic, configs, onPutBack }: ConfigHi
             </div>
             {query.data?.complete === false && (
               <div className="ps-card-body">
-                <Notice tone="info">Older changes are in the audit log.</Notice>
+                <Notice tone="info">{say.olderChanges}</Notice>
               </div>
             )}
           </>
@@ -81,7 +81,7 @@ function Row({ row, configs, onPutBack }: { row: HistoryRow } & Pick<ConfigHisto
           <Link to="/operations/$operationId" params={{ operationId: row.operation_id }} className="ps-link">
             {isKind(row.kind) ? kindLabel(row.kind) : row.kind}
           </Link>
-          {row.undone_by && <span className="ps-muted">, undone</span>}
+          {row.undone_by && <span className="ps-muted">{say.undone}</span>}
         </div>
         {row.reason && <div className="ps-muted">{row.reason}</div>}
       </td>
@@ -103,10 +103,10 @@ function Row({ row, configs, onPutBack }: { row: HistoryRow } & Pick<ConfigHisto
             <Button
               size="compact-xs"
               variant="default"
-              aria-label={`Put back what was before ${row.operation_id}`}
+              aria-label={say.putBackBefore(row.operation_id)}
               onClick={() => onPutBack(Object.fromEntries(row.changes.map(({ key, before }) => [key, before])))}
             >
-              Put back
+              {say.putBack}
             </Button>
           )}
         </td>

@@ -1,4 +1,7 @@
 /** Which settings belong together, in the order in which they are shown. */
+import { words } from "@/words/topic-settings";
+
+const say = words.configGroups;
 
 interface SettingGroup {
   title: string;
@@ -8,18 +11,18 @@ interface SettingGroup {
 
 const GROUPS: readonly SettingGroup[] = [
   {
-    title: "Retention",
-    about: "What is deleted, and when.",
+    title: say.retention,
+    about: say.whatIsDeleted,
     keys: ["cleanup.policy", "retention.ms", "retention.bytes", "file.delete.delay.ms"],
   },
   {
-    title: "Compaction",
-    about: "How the latest record of each key is kept; only with cleanup.policy compact.",
+    title: say.compaction,
+    about: say.howTheLatestIsKept,
     keys: ["min.cleanable.dirty.ratio", "min.compaction.lag.ms", "max.compaction.lag.ms", "delete.retention.ms"],
   },
   {
-    title: "Replication",
-    about: "What an acknowledged write survives.",
+    title: say.replication,
+    about: say.whatAWriteSurvives,
     keys: [
       "min.insync.replicas",
       "unclean.leader.election.enable",
@@ -28,8 +31,8 @@ const GROUPS: readonly SettingGroup[] = [
     ],
   },
   {
-    title: "Messages",
-    about: "What producers may send, and how it is kept.",
+    title: say.messages,
+    about: say.whatProducersMaySend,
     keys: [
       "max.message.bytes",
       "compression.type",
@@ -45,8 +48,8 @@ const GROUPS: readonly SettingGroup[] = [
     ],
   },
   {
-    title: "Segments and flushing",
-    about: "The files of a partition's log.",
+    title: say.segmentsAndFlushing,
+    about: say.filesOfALog,
     keys: [
       "segment.bytes",
       "segment.ms",
@@ -59,8 +62,8 @@ const GROUPS: readonly SettingGroup[] = [
     ],
   },
   {
-    title: "Tiered storage",
-    about: "Old segments kept elsewhere, where the brokers can.",
+    title: say.tieredStorage,
+    about: say.segmentsKeptElsewhere,
     keys: [
       "remote.storage.enable",
       "remote.log.copy.disable",
@@ -70,7 +73,7 @@ const GROUPS: readonly SettingGroup[] = [
     ],
   },
 ];
-const OTHERS = { title: "Others", about: "Settings of these brokers that the console has no words for." };
+const OTHERS = { title: say.others, about: say.settingsWithoutWords };
 const PLACE = new Map(GROUPS.flatMap((group) => group.keys.map((key, index) => [key, { group, index }] as const)));
 
 /** The entries by group, each group's in its own order; none is left out, and no group is empty. */

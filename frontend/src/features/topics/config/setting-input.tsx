@@ -3,6 +3,9 @@ import type { TopicSetting } from "@/generated/constants";
 import { ConfigValue } from "@/components/config-value";
 import { typedValue } from "@/lib/config-input";
 import { unitOf } from "@/lib/config-values";
+import { words } from "@/words/topic-settings";
+
+const say = words.settingInput;
 
 interface SettingInputProps {
   name: string;
@@ -14,7 +17,7 @@ interface SettingInputProps {
 
 /** The input that fits a setting's type: a choice, several of them, or text with its unit and what it comes to. */
 export function SettingInput({ name, setting, text, problem, onType }: SettingInputProps) {
-  const label = `New value of ${name}`;
+  const label = say.newValueOf(name);
   const choices = setting.type === "BOOLEAN" ? ["true", "false"] : setting.choices;
   if (setting.type === "LIST" && choices.length > 0) {
     const chosen = text.split(",").map((item) => item.trim());
@@ -66,4 +69,5 @@ export function SettingInput({ name, setting, text, problem, onType }: SettingIn
   );
 }
 
+/** Examples of what `typedValue` reads, in every language. */
 const PLACEHOLDERS = { ms: "7 days", bytes: "1 GiB", none: undefined } as const;

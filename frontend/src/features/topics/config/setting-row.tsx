@@ -6,38 +6,40 @@ import { Breakable } from "@/components/breakable";
 import { ConfigValue } from "@/components/config-value";
 import { unitOf } from "@/lib/config-values";
 import type { ConfigEntry } from "@/lib/types";
+import { words } from "@/words/topic-settings";
 import { isEditable } from "./edits";
 import { SettingInput } from "./setting-input";
 
+const say = words.settingRow;
+
 const SOURCES: Record<string, string> = {
-  TOPIC_CONFIG: "this topic",
-  DYNAMIC_TOPIC_CONFIG: "this topic",
-  DYNAMIC_BROKER_CONFIG: "broker, dynamic",
-  DYNAMIC_DEFAULT_BROKER_CONFIG: "cluster, dynamic",
-  STATIC_BROKER_CONFIG: "broker file",
-  DEFAULT_CONFIG: "default",
+  TOPIC_CONFIG: say.thisTopic,
+  DYNAMIC_TOPIC_CONFIG: say.thisTopic,
+  DYNAMIC_BROKER_CONFIG: say.brokerDynamic,
+  DYNAMIC_DEFAULT_BROKER_CONFIG: say.clusterDynamic,
+  STATIC_BROKER_CONFIG: say.brokerFile,
+  DEFAULT_CONFIG: say.byDefault,
 };
 const TYPES: Record<string, string> = {
-  INT: "whole number",
-  SHORT: "whole number",
-  LONG: "whole number",
-  DOUBLE: "number",
+  INT: say.wholeNumber,
+  SHORT: say.wholeNumber,
+  LONG: say.wholeNumber,
+  DOUBLE: say.anyNumber,
 };
-const UNITS = { ms: "milliseconds", bytes: "bytes" } as const;
+const UNITS = { ms: say.milliseconds, bytes: say.bytes } as const;
 /** Bounds that are only those of the type say nothing. */
 const OF_THE_TYPE = new Set(["-2147483648", "2147483647", "-9223372036854775808", "9223372036854775807"]);
 
 /** What a setting may be, in words: "milliseconds, at least -1". */
 export function allowedWords(name: string, { type, choices, lowest, highest }: TopicSetting): string {
-  if (type === "BOOLEAN") return "true or false";
-  if (choices.length > 0) return `${type === "LIST" ? "one or more of" : "one of"} ${choices.join(", ")}`;
+  if (type === "BOOLEAN") return say.trueOrFalse;
+  if (choices.length > 0) return (type === "LIST" ? say.oneOrMoreOf : say.oneOf)(choices.join(", "));
   const unit = unitOf(name);
-  const bounds = [
-    lowest !== null && !OF_THE_TYPE.has(lowest) ? `at least ${lowest}` : "",
-    highest !== null && !OF_THE_TYPE.has(highest) ? `at most ${highest}` : "",
-  ].filter(Boolean);
-  const what = unit && TYPES[type] ? UNITS[unit] : (TYPES[type] ?? "text");
-  return bounds.length > 0 ? `${what}, ${bounds.join(" and ")}` : what;
+  const what = unit && TYPES[type] ? UNITS[unit] : (TYPES[type] ?? say.text);
+  const [least, most] = [lowest, highest].map((bound) => (bound !== null && !OF_THE_TYPE.has(bound) ? bound : null));
+  if (least && most) return say.atLeastAndAtMost(what, least, most);
+  if (least) return say.atLeast(what, least);
+  return most ? say.atMost(what, most) : what;
 }
 
 interface SettingRowProps {
@@ -74,7 +76,7 @@ export function SettingRow({ entry, edit, problem, canEdit, onEdit, onDrop }: Se
           <Breakable text={name} />
         </div>
         {doc && <div className="ps-setting-doc">{doc}</div>}
-        {setting && <div className="ps-setting-doc">Allowed: {allowedWords(name, setting)}.</div>}
+        {setting && <div className="ps-setting-doc">{say.allowed(allowedWords(name, setting))}</div>}
       </td>
       <td ref={field} style={{ minWidth: 130 }}>
         {setting && typeof edit === "string" ? (
@@ -89,14 +91,14 @@ export function SettingRow({ entry, edit, problem, canEdit, onEdit, onDrop }: Se
           <>
             <span className="ps-mono" style={edit === null ? { textDecoration: "line-through" } : undefined}>
               {entry.sensitive ? (
-                "hidden"
+                say.hidden
               ) : entry.value === null || entry.value === "" ? (
-                <span className="ps-muted">not set</span>
+                <span className="ps-muted">{say.notSet}</span>
               ) : (
                 <ConfigValue name={name} value={entry.value} />
               )}
             </span>
-            {edit === null && <span className="ps-warn"> back to the default</span>}
+            {edit === null && <span className="ps-warn"> {say.willBeTheDefault}</span>}
             {edit === null && problem && <div className="ps-bad">{problem}</div>}
           </>
         )}
@@ -122,7 +124,7 @@ function RowActions({
   const { name } = entry;
   if (edited)
     return (
-      <ActionIcon size="sm" aria-label={`Keep ${name} as it is`} onClick={() => onDrop(name)}>
+      <ActionIcon size="sm" aria-label={say.keepAsItIs(name)} onClick={() => onDrop(name)}>
         <IconX size={15} />
       </ActionIcon>
     );
@@ -130,13 +132,13 @@ function RowActions({
   return (
     <>
       {!entry.is_default && (
-        <Tooltip label="Back to the default">
-          <ActionIcon size="sm" aria-label={`Reset ${name}`} onClick={() => onEdit(name, null)}>
+        <Tooltip label={say.backToTheDefault}>
+          <ActionIcon size="sm" aria-label={say.reset(name)} onClick={() => onEdit(name, null)}>
             <IconArrowBackUp size={15} />
           </ActionIcon>
         </Tooltip>
       )}
-      <ActionIcon size="sm" aria-label={`Edit ${name}`} onClick={() => onEdit(name, entry.value ?? "")}>
+      <ActionIcon size="sm" aria-label={say.edit(name)} onClick={() => onEdit(name, entry.value ?? "")}>
         <IconPencil size={15} />
       </ActionIcon>
     </>

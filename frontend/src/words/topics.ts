@@ -1,0 +1,4 @@
+import { topics } from "./en/topics";
+import { shown } from "./shown";
+
+export const words = shown("topics", topics);

@@ -8,7 +8,7 @@ import { noLiterals } from "../../eslint/literals.js";
 import toDo from "../../eslint/literals-to-do.json";
 
 /** How many files may be on the list: whoever moves one writes the smaller number here. It never gets larger. */
-const LEFT_MAX = 2;
+const LEFT_MAX = 0;
 
 const root = join(import.meta.dirname, "../..");
 const linter = new Linter();

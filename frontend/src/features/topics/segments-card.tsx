@@ -6,12 +6,15 @@ import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
 import { PlainSelect } from "@/components/plain-select";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { formatBytes, formatInteger, plural } from "@/lib/format";
 import { LOOKS_MAX, type SegmentDirectory, usePartitionSegments } from "@/lib/partition-segments";
 import { ApiError } from "@/lib/problem";
 import type { Partition } from "@/lib/types";
+import { words } from "@/words/topic-partitions";
 import { SegmentTable } from "./segment-table";
+
+const say = words.segments;
 
 interface SegmentsCardProps {
   clusterId: string;
@@ -30,12 +33,12 @@ export function SegmentsCard({ clusterId, topic, row }: SegmentsCardProps) {
   const broker = picked !== undefined && row.replicas.includes(picked) ? picked : firstAsked(row);
   if (!looks)
     return (
-      <Card title="Segments" padded>
+      <Card title={say.segments} padded>
         <p className="ps-muted" style={{ margin: "0 0 8px" }}>
-          The files that hold the records of a replica, as the host of its broker lists them when it is asked.
+          {say.whatTheyAre}
         </p>
         <Button size="xs" variant="default" onClick={() => setLooks(true)}>
-          List the segments
+          {say.listThem}
         </Button>
       </Card>
     );
@@ -62,23 +65,22 @@ function SegmentList({ clusterId, topic, row, broker, onBroker }: SegmentListPro
   const { query, again } = usePartitionSegments({ clusterId, topic, partition: row.partition, broker });
   if (query.error instanceof ApiError && query.error.code === "brokers-of-others")
     return (
-      <Card title="Segments">
-        <Empty icon={<IconServerOff size={20} />} title="Not available: its brokers are run by others">
-          No agent of the service runs on their hosts, and Kafka tells no client of segments. Whoever runs the hosts
-          sees them.
+      <Card title={say.segments}>
+        <Empty icon={<IconServerOff size={20} />} title={say.runByOthers}>
+          {say.noAgentThere}
         </Empty>
       </Card>
     );
   return (
     <Card
-      title="Segments"
+      title={say.segments}
       aside={
         <>
           <PlainSelect
-            label="Whose replica"
+            label={say.whoseReplica}
             options={row.replicas.map((id) => ({
               value: String(id),
-              label: `broker ${id}${id === row.leader ? ", leader" : ""}`,
+              label: id === row.leader ? say.brokerThatLeads(id) : say.broker(id),
             }))}
             value={broker === undefined ? undefined : String(broker)}
             onPick={(value) => onBroker(Number(value))}
@@ -90,7 +92,7 @@ function SegmentList({ clusterId, topic, row, broker, onBroker }: SegmentListPro
             loading={query.isFetching && !query.isFetchingNextPage}
             onClick={again}
           >
-            Look again
+            {say.lookAgain}
           </Button>
         </>
       }
@@ -106,9 +108,7 @@ function SegmentList({ clusterId, topic, row, broker, onBroker }: SegmentListPro
       )}
       {query.isError && query.data && (
         <div className="ps-card-body">
-          <Notice tone="warn">
-            Below it is as it was <RelTime at={query.dataUpdatedAt} />.
-          </Notice>
+          <Notice tone="warn">{say.asItWas(<RelTime at={query.dataUpdatedAt} />)}</Notice>
         </div>
       )}
       <Found query={query} partition={row.partition} />
@@ -125,7 +125,7 @@ function Found({ query, partition }: { query: SegmentsQuery; partition: number }
   return (
     <>
       {segments.length > 0 && <SegmentTable segments={segments} partition={partition} />}
-      {segments.length === 0 && !query.hasNextPage && <Empty title="The host lists no segment of this replica" />}
+      {segments.length === 0 && !query.hasNextPage && <Empty title={say.none} />}
       {query.hasNextPage && (
         <div className="ps-card-body">
           <Button
@@ -134,20 +134,16 @@ function Found({ query, partition }: { query: SegmentsQuery; partition: number }
             loading={query.isFetchingNextPage}
             onClick={() => void query.fetchNextPage()}
           >
-            Show older segments
+            {say.showOlder}
           </Button>
         </div>
       )}
       <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-        <span>
-          Read on {first.host_id} <RelTime at={query.dataUpdatedAt} />; {plural(segments.length, "segment")} shown.
-        </span>
+        <span>{say.readOn(first.host_id, <RelTime at={query.dataUpdatedAt} />, segments.length)}</span>
         {first.directories.map((each) => (
           <Directory key={`${each.role} ${each.directory}`} directory={each} />
         ))}
-        {pages.length >= LOOKS_MAX && pages.at(-1)?.page.has_more && (
-          <span>Older ones are listed by the REST API.</span>
-        )}
+        {pages.length >= LOOKS_MAX && pages.at(-1)?.page.has_more && <span>{say.olderByRest}</span>}
       </div>
     </>
   );
@@ -161,14 +157,12 @@ function Directory({ directory }: { directory: SegmentDirectory }) {
       <span className="ps-mono" style={{ overflowWrap: "anywhere" }}>
         {directory.directory}
       </span>
-      {directory.role === "future" && ", copy on its way"}:{" "}
-      {total === null ? "an unknown number of segments" : plural(total, "segment")}, <Bytes of={records} /> of records,{" "}
-      <Bytes of={others} /> of indexes and other files.
+      {directory.role === "future" && say.andCopyOnItsWay}:{" "}
+      {say.holds(total, <Bytes of={records} />, <Bytes of={others} />)}
     </span>
   );
 }
 
 function Bytes({ of }: { of: number | null }) {
-  if (of === null) return <>unknown bytes</>;
-  return <span title={`${formatInteger(of)} bytes`}>{formatBytes(of)}</span>;
+  return of === null ? say.unknownBytes : <Quantity of="bytes" value={of} />;
 }

@@ -39,9 +39,8 @@ def test_a_run_feeds_lag_and_retention(console: Console, rest: Rest, asked: dict
     expect(console.row("Retention by topic", "demo.orders")).to_contain_text("iB")
 
     console.open(f"groups/{SLOW}")
-    expect(
-        page.get_by_role("img", name=f"Lag of group {SLOW} over time")
-    ).to_be_visible()
+    drawn = page.get_by_role("img", name=f"Lag of group {SLOW} over time", exact=True)
+    expect(drawn).to_be_visible()
     expect(console.row("Expiry of unread records", "demo.orders")).to_be_visible()
     console.open("topics/demo.orders")
     expect(console.row("Expiry of unread records", SLOW)).to_be_visible()

@@ -48,7 +48,8 @@ def test_two_people_change_one_thing(arrived: Console, console: Console, rest: R
     assert retention(rest, console.cluster_id) == 3 * HOUR_MS
 
     arrived.press_confirm()
-    expect(arrived.plan().get_by_role("alert")).to_be_visible()
+    refused = arrived.plan().get_by_role("alert").filter(has_text="Conflict with the current")
+    expect(refused).to_be_visible()
     assert retention(rest, console.cluster_id) == 3 * HOUR_MS
     arrived.click("Make a new plan")
     row = arrived.plan().get_by_role("row").filter(has_text="retention.ms")

@@ -80,7 +80,7 @@ class Host:
 
 BrokerKey = tuple[str, str]
 """(host_id, broker_key)"""
-READS = frozenset({"hosts", "observed", "sealed_for", "close"})
+READS = frozenset({"hosts", "observed", "sealed_for", "ask", "close"})
 """The methods of `Hosts` that change nothing; every other one is a write (`common.fence`)."""
 
 

@@ -104,7 +104,7 @@ class _RemovesBrokers(OperationKind):
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
             return services.let_go(cluster)
-        return services.purge(cluster)
+        return services.purge(cluster, context.memo)
 
 
 class ClusterCreate(AddsCluster, _RemovesBrokers):

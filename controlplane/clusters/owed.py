@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from django.conf import settings
 
-from controlplane.clusters.hosts import BrokerKey, hosts
+from controlplane.clusters.hosts import hosts
 from controlplane.clusters.models import Broker, Cluster, OwedDeletion
 from controlplane.clusters.sealing import NoHostKeyError, host_keyrings, sealed_with
 from controlplane.clusters.specs import desired_spec
@@ -40,9 +40,9 @@ def note(brokers: Iterable[Broker]) -> None:
     )
 
 
-def owed_of(cluster: Cluster) -> set[BrokerKey]:
-    rows = OwedDeletion.objects.filter(cluster_id=cluster.id)
-    return {(host_id, key) for host_id, key in rows.values_list("host_id", "key")}
+def owed_of(cluster: Cluster) -> set[str]:
+    """The keys of its brokers that are owed."""
+    return set(OwedDeletion.objects.filter(cluster_id=cluster.id).values_list("key", flat=True))
 
 
 def settle() -> list[str]:

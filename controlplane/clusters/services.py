@@ -1,7 +1,7 @@
 """The steps of creating and deleting a managed cluster, each idempotent."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -43,7 +43,9 @@ POLL_S = 0.25
 AWAY_GRACE_S = 15.0
 """An agent that is restarted is away for less."""
 AWAY_SINCE = "away_since"
-"""In the memo of the step that waits for hosts."""
+"""In the memo: since when hosts are waited for that are away."""
+OWED = "owed"
+"""In the memo: the keys of the brokers whose hosts owe their deletion."""
 
 
 def note_desired(cluster: Cluster, *, state: str) -> Wait:
@@ -214,8 +216,7 @@ def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done 
     With a memo, hosts that stay away for `AWAY_GRACE_S` are not waited for: they owe the deletion
     (`owed`), and do it when they are back.
     """
-    already = owed.owed_of(cluster)
-    brokers = [row for row in cluster.brokers.all() if (row.host_id, row.key) not in already]
+    brokers = list(cluster.brokers.all())
     seen, ignored = _observed(brokers)
     with _zookeeper():
         alive = {host.host_id for host in hosts().hosts() if host.alive}
@@ -228,8 +229,14 @@ def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done 
             away.append(broker)
         elif report is not None or broker.broker_id in ignored:
             left.append(broker.broker_id)
+    if away:
+        already = owed.owed_of(cluster)
+        if memo is not None:
+            memo[OWED] = sorted(broker.key for broker in away if broker.key in already)
+        away = [broker for broker in away if broker.key not in already]
     if away and not left and memo is not None and _grace_is_over(memo):
         owed.note(away)
+        memo[OWED] = sorted({*memo[OWED], *(broker.key for broker in away)})
         names = ", ".join(sorted({broker.host_id for broker in away}))
         return Done(
             detail=f"{names} is away: what it has of the cluster is deleted when it is back"
@@ -254,12 +261,11 @@ def _grace_is_over(memo: dict[str, Any]) -> bool:
     return now_s - since_s >= AWAY_GRACE_S
 
 
-def purge(cluster: Cluster) -> Done:
+def purge(cluster: Cluster, memo: Mapping[str, Any]) -> Done:
     """Remove the cluster's nodes from ZooKeeper, but for what hosts still have to read."""
-    already = owed.owed_of(cluster)
     with _zookeeper():
         for broker in cluster.brokers.all():
-            if (broker.host_id, broker.key) not in already:
+            if broker.key not in memo.get(OWED, ()):
                 hosts().forget_broker((broker.host_id, broker.key))
         hosts().remove_chroot(cluster.zookeeper_path)
     drop_gateway(cluster.id)

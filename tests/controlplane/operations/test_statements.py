@@ -17,8 +17,9 @@ from tests.controlplane.operations.trouble import AFTER, act, raising, runnable,
 from tests.controlplane.support import ACTOR, drive, observed
 
 STATEMENTS_MAX = 8
-END_STATEMENTS_MAX = 11
-"""Once an operation: what it touched is read as it was, whose cluster it is, and events written."""
+END_STATEMENTS_MAX = 12
+"""Once an operation: what it touched is read as it was, whose cluster it is, events are written, and
+what pages of these sections go by."""
 BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN", "COMMIT")
 
 

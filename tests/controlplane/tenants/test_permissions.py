@@ -69,6 +69,8 @@ TABLE = [
     ("get", "/clusters/{cluster}/acls", None, 200, False),
     ("get", "/clusters/{cluster}/quotas", None, 200, False),
     ("get", "/clusters/{cluster}/access/drift", None, 200, False),
+    ("get", "/clusters/{cluster}/brokers/1/log", None, 200, False),
+    ("get", "/clusters/{cluster}/topics/orders/partitions/0/segments", None, 200, False),
     ("get", "/clusters/{cluster}/groups", None, 200, False),
     ("get", "/clusters/{cluster}/groups/readers", None, 200, False),
     ("get", "/clusters/{cluster}/reassignments", None, 200, False),

@@ -31,6 +31,14 @@ APPLICATION = "tests.bench.console.served:application"
 DATABASES = ("postgresql", "sqlite")
 
 
+NOT_HERE = ("whole tenant", "is not run by an agent of the service")
+"""Of these figures' cluster, whose brokers are the bench's own."""
+
+
+def _is_as_it_must_be(reason: str) -> bool:
+    return any(words in reason for words in NOT_HERE)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """Of one page; times in ms, the answer's size in bytes before compression.
@@ -110,12 +118,21 @@ class Asked:
     def page(self, page: str, known: str = "") -> tuple[int, bytes, str]:
         """Status, body and tag."""
         headers = {**self._headers, **({"If-None-Match": known} if known else {})}
-        self._connection.request("GET", f"/console/api/pages/{page}", headers=headers)
-        answer = self._connection.getresponse()
+        answer = self._answer(f"/console/api/pages/{page}", headers)
         body = answer.read()
         if answer.status not in {200, 304}:
             raise SystemExit(f"{page} answered {answer.status}: {body[:300]!r}")
         return answer.status, body, answer.headers.get("ETag", "")
+
+    def _answer(self, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
+        """The server ends a connection that was idle while others were measured."""
+        try:
+            self._connection.request("GET", path, headers=headers)
+            return self._connection.getresponse()
+        except http.client.RemoteDisconnected:
+            self._connection.close()
+            self._connection.request("GET", path, headers=headers)
+            return self._connection.getresponse()
 
 
 def times_s(action: Callable[[], object], requests: int = REQUESTS) -> list[float]:
@@ -195,7 +212,7 @@ class Bench:
     def figure(self, name: str, page: str) -> Figure:
         _, body, tag = self.asked.page(page)
         for part, shown in json.loads(body)["parts"].items():
-            if shown["status"] == "unavailable" and "whole tenant" not in shown["reason"]:
+            if shown["status"] == "unavailable" and not _is_as_it_must_be(shown["reason"]):
                 raise SystemExit(f"{page}: {part} is unavailable: {shown['reason']}")
         took = times_s(lambda: self.asked.page(page))
         status, _, _ = self.asked.page(page, tag)

@@ -237,11 +237,8 @@ def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done 
     if away and not left and memo is not None and _grace_is_over(memo):
         owed.note(away)
         memo[OWED] = sorted({*memo[OWED], *(broker.key for broker in away)})
-        names = ", ".join(sorted({broker.host_id for broker in away}))
         return Done(
-            detail=f"{names} is away: what it has of the cluster is deleted when it is back"
-            if len(away) == 1
-            else f"{names} are away: what they have of the cluster is deleted when they are back",
+            detail=_owes(sorted({broker.host_id for broker in away})),
             progress=Progress(done=len(brokers) - len(away), total=len(brokers), unit="brokers"),
         )
     left += [broker.broker_id for broker in away]
@@ -255,6 +252,13 @@ def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done 
     return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
 
+def _owes(host_ids: list[str]) -> str:
+    names = ", ".join(host_ids)
+    if len(host_ids) == 1:
+        return f"{names} is away: what it has of the cluster is deleted when it is back"
+    return f"{names} are away: what they have of the cluster is deleted when they are back"
+
+
 def _grace_is_over(memo: dict[str, Any]) -> bool:
     now_s = timezone.now().timestamp()
     since_s: float = memo.setdefault(AWAY_SINCE, now_s)
@@ -263,12 +267,16 @@ def _grace_is_over(memo: dict[str, Any]) -> bool:
 
 def purge(cluster: Cluster, memo: Mapping[str, Any]) -> Done:
     """Remove the cluster's nodes from ZooKeeper, but for what hosts still have to read."""
+    kept = memo.get(OWED, ())
     with _zookeeper():
         for broker in cluster.brokers.all():
-            if broker.key not in memo.get(OWED, ()):
+            if broker.key not in kept:
                 hosts().forget_broker((broker.host_id, broker.key))
         hosts().remove_chroot(cluster.zookeeper_path)
     drop_gateway(cluster.id)
+    if kept:
+        left = counted(len(kept), "broker")
+        return Done(detail=f"in ZooKeeper stands only that {left} shall be deleted")
     return Done(detail="no trace in ZooKeeper")
 
 

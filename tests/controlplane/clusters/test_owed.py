@@ -1,5 +1,6 @@
 """Hosts that are away while a cluster on them is deleted, or made."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -58,6 +59,19 @@ def test_a_host_that_is_away_does_not_block_a_deletion(world, deleted):
     assert not Broker.objects.filter(cluster=cluster).exists()
     ((host_id, _),) = world.hosts.desired
     assert host_id == "host-2", "what the others had is gone"
+
+
+def test_two_brokers_of_one_host_are_one_host_that_is_away(world):
+    made = world.run("cluster.create", None, name="demo", broker_count=4)
+    ((shared, count),) = Counter(host for host, _ in world.hosts.desired).most_common(1)
+    assert count == 2
+    goes_away(world, shared)
+    ended = world.run("cluster.delete", made.cluster_id)
+    assert step(ended, "removed").detail.startswith(f"{shared} is away: what it has")
+    assert step(ended, "purge").detail == (
+        "in ZooKeeper stands only that 2 brokers shall be deleted"
+    )
+    assert OwedDeletion.objects.count() == len(world.hosts.desired) == 2
 
 
 def test_its_ports_stay_taken_until_it_has_deleted_what_it_has(world, deleted):

@@ -196,7 +196,7 @@ def _counted() -> Iterator[list[int]]:
     try:
         yield count
     finally:
-        CursorWrapper.execute = execute  # type: ignore[method-assign]
+        CursorWrapper.execute = execute  # type: ignore[method-assign] # as it was
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tests.ports import free_row
-from tests.processes import children
+from tests.processes import children, hold_still
 
 START_TIMEOUT_S = 30
 OWNER = "postgres"
@@ -55,6 +55,8 @@ class PostgresServer:
     def pause(self) -> None:
         """It hangs: the kernel takes connections and bytes, and nothing is answered."""
         self._signal(signal.SIGSTOP)
+        for process in self._processes():
+            hold_still(process)
 
     def resume(self) -> None:
         self._signal(signal.SIGCONT)
@@ -66,10 +68,7 @@ class PostgresServer:
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _signal(self, number: signal.Signals) -> None:
-        postmaster = int((self._data / "postmaster.pid").read_text().split()[0])
-        # First itself, so that it does not react to what happens to its children, which are another
-        # process's once it is gone.
-        for process in (postmaster, *children(postmaster)):
+        for process in self._processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, number)
 
@@ -89,3 +88,10 @@ class PostgresServer:
         )
         if check and done.returncode:
             raise AssertionError((self._directory / "commands").read_text())
+
+    def _processes(self) -> tuple[int, ...]:
+        """First itself, so that it does not react to what happens to its children, which are
+        another process's once it is gone.
+        """
+        postmaster = int((self._data / "postmaster.pid").read_text().split()[0])
+        return (postmaster, *children(postmaster))

@@ -1,6 +1,10 @@
 """Processes that a test did not start itself, but something that it started."""
 
+import os
+import signal
 from pathlib import Path
+
+from tests.waiting import wait_until
 
 
 def children(parent: int) -> list[int]:
@@ -14,3 +18,28 @@ def children(parent: int) -> list[int]:
         if int(after_name[1]) == parent:
             found.append(int(status.parent.name))
     return sorted(found)
+
+
+def hold_still(pid: int) -> None:
+    """SIGSTOP, and returns when no thread of it runs any more.
+
+    The signal stops a process when the first of its threads takes it; on a busy machine the others
+    go on until then, and answer what a test believes nobody answers.
+    """
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: _states(pid) <= STILL, f"process {pid} stands still")
+
+
+STILL = frozenset("TtZXx")
+"""Stopped (by a signal or a debugger), or ended."""
+
+
+def _states(pid: int) -> set[str]:
+    """Of its threads, as in proc(5)."""
+    found = set()
+    for status in Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            found.add(status.read_text().rpartition(")")[2].split()[0])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found

@@ -9,6 +9,7 @@ from pathlib import Path
 import redis
 
 from tests.ports import free_row
+from tests.processes import hold_still
 
 START_TIMEOUT_S = 10.0
 
@@ -38,7 +39,8 @@ class RedisServer:
 
     def pause(self) -> None:
         """It hangs: connections stay open and nothing is answered."""
-        self._signal(signal.SIGSTOP)
+        assert self._process is not None
+        hold_still(self._process.pid)
 
     def resume(self) -> None:
         self._signal(signal.SIGCONT)

@@ -22,6 +22,7 @@ from console.throttle import LoginBurstThrottle, LoginSustainedThrottle
 from controlplane.audit.models import AuditEvent
 from controlplane.common.counts import OWN, SHARED
 from tests.ports import free_row
+from tests.processes import hold_still
 
 PASSWORD = "correct horse"
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -249,7 +250,7 @@ def test_a_redis_that_hangs_delays_a_sign_in_by_seconds_at_most(
 ):
     process, port = redis_server
     use_redis(settings, port)
-    process.send_signal(signal.SIGSTOP)
+    hold_still(process.pid)
     try:
         asked_s = time.monotonic()
         assert sign_in(client, PASSWORD).status_code == 200

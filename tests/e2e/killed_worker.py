@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from tests.controlplane.live.holds import VARIABLE, Holds
 from tests.e2e.service import REPOSITORY, LocalService
+from tests.processes import hold_still
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def worker_killed_at(service: LocalService, kind: str, step: str, when: str) -> 
     holds = Holds(service.directory / "holds")
     holds.place(kind, step, when)
     own = service.pid_of("worker")
-    os.kill(own, signal.SIGSTOP)
+    hold_still(own)
     command = (
         *(sys.executable, "-m", "celery", "-A", "tests.controlplane.live.held_worker", "worker"),
         *("--hostname", "killed@%h", "--pool", "threads", "--concurrency", "2"),

@@ -18,6 +18,7 @@ from tests.e2e.conftest import DESKTOP, PHONE, opened
 from tests.e2e.pages import OPERATION_MS, Console, group_path, topic_path
 from tests.e2e.rest import Rest, wait_for
 from tests.e2e.test_screenshots import sticks_out
+from tests.processes import hold_still
 
 TOPIC = f"e2e.luck-{os.getpid()}"
 HOUR_MS = 3_600_000
@@ -146,7 +147,7 @@ def test_a_broker_hangs_while_one_browses(patient: Console, rest: Rest) -> None:
     patient.open("topics/demo.orders/messages")
     rows = patient.table("Messages").locator("tbody tr")
     expect(rows.first).to_be_visible()
-    os.kill(broker["pid"], signal.SIGSTOP)
+    hold_still(broker["pid"])
     try:
         search(patient)
         expect(away(page).first).to_be_visible(timeout=OPERATION_MS)

@@ -30,6 +30,7 @@ from tests.e2e.rest import Rest, wait_for
 from tests.e2e.service import Address, LocalService
 from tests.faults.disk import small_disk
 from tests.local_cluster import LocalCluster
+from tests.processes import hold_still
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(700)]
 
@@ -135,7 +136,7 @@ def test_a_broker_hangs(cluster_id: str, rest: Rest, woken: Woken) -> None:
     path = f"/api/v1/clusters/{cluster_id}"
     broker = rest.get(path)["brokers"][-1]
     title = "Stop and start the broker"
-    os.kill(broker["pid"], signal.SIGSTOP)
+    hold_still(broker["pid"])
     try:
         says = rf"[Bb]roker {broker['id']}\b"
         incident = Incident(says, "broker-down", time.monotonic(), plan=title)

@@ -27,6 +27,7 @@ from dataplane.runtime.parent_death import die_with_parent
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
 from tests.local_cluster import eventually
 from tests.ports import free_row
+from tests.processes import hold_still
 
 T = TypeVar("T")
 READY_TIMEOUT_S = 90.0
@@ -192,7 +193,7 @@ class FaultCluster:
         self._call(self._supervisors[broker].stop())
 
     def pause(self, broker: int) -> None:
-        self.signal(signal.SIGSTOP, broker)
+        hold_still(self.pid(broker))
 
     def resume(self, broker: int) -> None:
         supervisor = self._supervisors.get(broker)

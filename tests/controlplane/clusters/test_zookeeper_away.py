@@ -14,6 +14,7 @@ from controlplane.clusters import zookeeper_tree
 from controlplane.clusters.hosts import HostsUnavailableError, ZooKeeperHosts
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from tests.local_cluster import eventually
+from tests.processes import hold_still
 from zookeeper_access.client import AccessClient
 from zookeeper_access.prompt_client import PromptClient
 from zookeeper_access.settings import ZooKeeperAccess
@@ -141,7 +142,7 @@ def test_hanging_for_longer_than_the_session_each_call_is_refused_in_time(server
     ours = connect()
     ours.make_chroot(f"{CHROOT}/brokers/ids")
     ours.write_desired(KEY, {"generation": 1, "secret": "old"})
-    os.kill(server.pid, signal.SIGSTOP)
+    hold_still(server.pid)
     began_s = time.monotonic()
     for write in WRITES.values():
         refused(write, ours)

@@ -20,6 +20,7 @@ from controlplane.gateway.passage import is_answer
 from controlplane.gateway.types import AclBinding, NewTopic
 from tests.controlplane.gateway.conftest import login, spec_of
 from tests.local_cluster import local_cluster
+from tests.processes import hold_still
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_a_paused_broker_is_a_timeout_and_the_next_call_heals(tmp_path, gateway_
         gateway = gateway_to(ConnectionSpec(bootstrap_servers=(cluster.bootstrap,), timeout_s=1.0))
         assert len(gateway.describe_cluster().brokers) == 1
         pid = cluster.broker_pid(0)
-        os.kill(pid, signal.SIGSTOP)
+        hold_still(pid)
         try:
             with pytest.raises(GatewayError) as caught:
                 gateway.create_topic(NewTopic(name="late", partitions=1, replication_factor=1))
@@ -431,7 +432,7 @@ def test_the_librarys_own_deadline_is_no_answer_of_a_broker(tmp_path, write):
         link = KafkaLink(ConnectionSpec(bootstrap_servers=(cluster.bootstrap,), timeout_s=1.0))
         link.call(lambda admin: admin.describe_cluster(), what="it")
         pid = cluster.broker_pid(0)
-        os.kill(pid, signal.SIGSTOP)
+        hold_still(pid)
         try:
             with pytest.raises(GatewayError) as caught:
                 link.call(lambda admin: admin.list_groups(), what="it", timeout_s=20.0, write=write)
@@ -453,7 +454,7 @@ def test_reads_go_on_while_a_broker_hangs(tmp_path, gateway_to, monkeypatch):
         gateway.create_topic(NewTopic(name="kept", partitions=1, replication_factor=3))
         assert len(gateway.log_dir_space([0, 1, 2])) == 3, "it is connected to all of them"
         pid = cluster.broker_pid(2)
-        os.kill(pid, signal.SIGSTOP)
+        hold_still(pid)
         try:
             for _ in range(20):
                 assert [topic.name for topic in gateway.list_topics()] == ["kept"]

@@ -23,6 +23,7 @@ from dataplane.runtime.embedded_zookeeper import command as zookeeper_command
 from deploy.local import zookeeper_logins
 from tests.controlplane.live.holds import VARIABLE, Holds
 from tests.ports import free_row
+from tests.processes import hold_still
 from zookeeper_access import files, keys
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -188,7 +189,7 @@ class LiveService:
 
     def pause_redis(self) -> None:
         """It hangs: the kernel takes connections and bytes, and nothing is answered."""
-        self.processes["redis"].send_signal(signal.SIGSTOP)
+        hold_still(self.processes["redis"].pid)
 
     def resume_redis(self) -> None:
         self.processes["redis"].send_signal(signal.SIGCONT)

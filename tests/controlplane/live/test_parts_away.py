@@ -23,6 +23,7 @@ from tests.controlplane.live.holds import AFTER, BEFORE
 from tests.controlplane.live.service import LiveService, Refused
 from tests.controlplane.live.truth import Truth
 from tests.local_cluster import eventually
+from tests.processes import hold_still
 
 pytestmark = [
     pytest.mark.cluster,
@@ -269,7 +270,7 @@ class Parts:
         process = self.service.processes["zookeeper"]
         pid = process.pid if outage.part == ZOOKEEPER else self.pids[self.controller]
         if outage.how == HANGS:
-            os.kill(pid, signal.SIGSTOP)
+            hold_still(pid)
             return lambda: os.kill(pid, signal.SIGCONT)
         if outage.part == ZOOKEEPER:
             self.service.kill("zookeeper")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.controlplane.live.followed import Followed
 from tests.controlplane.live.holds import AFTER
+from tests.processes import hold_still
 
 pytestmark = [pytest.mark.cluster, pytest.mark.redis, pytest.mark.timeout(300)]
 
@@ -97,7 +98,7 @@ def last_broker(service):
 @contextlib.contextmanager
 def held_still(pid):
     """A process that does nothing any more, and is killed at the end."""
-    os.kill(pid, signal.SIGSTOP)
+    hold_still(pid)
     try:
         yield
     finally:

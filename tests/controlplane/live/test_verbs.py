@@ -14,6 +14,7 @@ from tests.controlplane.live.holds import AFTER, BEFORE
 from tests.controlplane.live.service import Refused
 from tests.controlplane.live.story import check_story, poll_to_the_end
 from tests.local_cluster import eventually
+from tests.processes import hold_still
 
 LISTED_S = 90.0
 """A worker that was killed may have been reading the cluster: its lease ends after 60 s."""
@@ -374,7 +375,7 @@ def test_with_the_queue_gone_a_confirmed_operation_waits_and_then_runs(service, 
     """Redis stopped for a moment: REST still takes the operation, the outbox keeps the task."""
     redis = service.processes["redis"]
     plan = service.plan("topic.create", name="t.outbox", partitions=1, replication_factor=3)
-    redis.send_signal(19)  # SIGSTOP: connections hang, as with a network that swallows packets
+    hold_still(redis.pid)  # connections hang, as with a network that swallows packets
     try:
         asked_s = time.monotonic()
         operation = service.confirm(plan)

@@ -29,6 +29,7 @@ from controlplane.operations.states import ACTIVE_STATES
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from tests.controlplane.operations.trouble import FORWARD, expire
 from tests.controlplane.support import ACTOR
+from tests.processes import hold_still
 from zookeeper_access.client import AccessClient
 from zookeeper_access.settings import ZooKeeperAccess
 
@@ -194,7 +195,7 @@ def test_away_at_each_step_of_the_kinds_that_provision(world, agents, server, ho
     operations = prepared(world, agents)
     given_up = create(world, "given-up")
     assert stands_at("desired")(given_up)
-    server.kill() if how == KILLED else os.kill(server.pid, signal.SIGSTOP)
+    server.kill() if how == KILLED else hold_still(server.pid)
     taken_s = time.monotonic()
     for at, operation in operations.items():
         for _ in range(2):

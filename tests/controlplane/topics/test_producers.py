@@ -1,6 +1,7 @@
 """Who writes to a topic, by the REST door: gaps said, hanging transactions told from others."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,8 +22,12 @@ NOW_MS = int(time.time() * 1000)
 
 
 @pytest.fixture
-def orders(world):
-    """Producer 5 has written to both partitions, 7 has a transaction open in the first."""
+def orders(world, monkeypatch):
+    """Producer 5 has written to both partitions, 7 has a transaction open in the first.
+
+    It is NOW_MS for as long as the test lasts, and however long after it was collected it runs.
+    """
+    monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: NOW_MS / 1000))
     gateway = world.gateway
     gateway.add_topic("orders", partitions=2, rf=1, records=50)
     gateway.add_topic("other", records=5)

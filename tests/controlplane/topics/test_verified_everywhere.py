@@ -14,6 +14,7 @@ from controlplane.gateway.kafka import KafkaGateway
 from controlplane.operations import read_back
 from tests.controlplane.support import drive, step
 from tests.local_cluster import eventually, local_cluster
+from tests.processes import hold_still
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
@@ -56,7 +57,7 @@ def wait_for(operation, text):
 def test_each_broker_answers_for_itself(brokers):
     away = bystander(brokers)
     pid = brokers.broker_pid(away)
-    os.kill(pid, signal.SIGSTOP)
+    hold_still(pid)
     try:
         with pytest.raises(GatewayError) as caught:
             brokers.gateway.at(away).describe_topics(["orders"])
@@ -75,7 +76,7 @@ def test_a_deletion_waits_for_the_broker_that_has_not_heard_of_it(world, brokers
     def delete_without_it(name):
         # Not earlier: what a deletion hits is asked once more before it, of every broker. Sent to
         # the controller: a request that asked the held one first would end as unknown.
-        os.kill(pid, signal.SIGSTOP)
+        hold_still(pid)
         admin = AdminClient({"bootstrap.servers": brokers.bootstrap.split(",")[controller]})
         admin.delete_topics([name])[name].result(20)
 
@@ -99,7 +100,7 @@ def test_a_broker_that_stays_silent_is_said_to_be_unknown(world, brokers, monkey
     pid = brokers.broker_pid(away)
     plan = world.plan("topic.update", name="orders", configs={"retention.ms": "999999999"})
     operation = world.start(plan)
-    os.kill(pid, signal.SIGSTOP)
+    hold_still(pid)
     try:
         for _ in eventually(60, "the operation ends"):
             if drive(operation, ticks=1).state == "succeeded":

@@ -26,6 +26,7 @@ from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, free_port
 from dataplane.runtime.os_clock import OsClock
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+from tests.processes import hold_still
 from zookeeper_access import files, keys
 from zookeeper_access.client import AccessClient
 from zookeeper_access.settings import Login, ZooKeeperAccess
@@ -222,7 +223,7 @@ async def test_the_control_plane_asks_an_agent_about_a_broker_of_its_own(
             assert admin.get_children(f"/penstock/hosts/h1/{name}") == []
 
         # It is there and says nothing: as an agent that hangs, or of a version before this.
-        agent.send_signal(signal.SIGSTOP)
+        hold_still(agent.pid)
         try:
             silent = await asyncio.to_thread(ask)
         finally:

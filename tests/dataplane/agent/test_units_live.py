@@ -14,6 +14,7 @@ import pytest
 
 from dataplane.agent.processes import start_ticks_of
 from tests.dataplane.agent.test_agent_live import registered, stage  # noqa: F401 - a fixture
+from tests.processes import hold_still
 
 pytestmark = pytest.mark.cluster
 UNITS = Path(__file__).resolve().parents[3] / "deploy" / "systemd"
@@ -109,7 +110,7 @@ async def test_what_does_not_go_in_time_is_named(stage, tmp_path):  # noqa: F811
     stage.start_agent("--keep-brokers")
     await stage.want("running")
     pid = (await stage.observed(state="running", generation=1))["pid"]
-    os.kill(pid, signal.SIGSTOP)
+    hold_still(pid)
     words = ("stop-host", "--data-dir", str(tmp_path / "brokers"), "--timeout-s", "1")
     done = await asyncio.to_thread(
         subprocess.run,

@@ -14,6 +14,7 @@ from tests.controlplane.live.incidents.incident import Incident, until
 from tests.controlplane.live.incidents.world import Place, World
 from tests.controlplane.live.service import Refused
 from tests.local_cluster import eventually
+from tests.processes import hold_still
 
 SESSION_S = 18.0
 BUSY_S = 240.0
@@ -74,7 +75,7 @@ def broker_down(world: World) -> None:
     until(lambda: whole(place, ("lone", "pair")), lambda: "the topics are not seen whole", BUSY_S)
     cause = "SIGSTOP of one of three brokers"
     one = Incident(world, "broker-down", cause, place=place)
-    os.kill(victim["pid"], signal.SIGSTOP)
+    hold_still(victim["pid"])
     alert = one.fires(SESSION_S + 20 + BUSY_S)
     until(lambda: {row["rule"] for row in one.now()["consequences"]} == PARTITIONS, one.now, 30)
     assert one.now()["severity"] == "critical"

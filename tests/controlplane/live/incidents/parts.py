@@ -29,6 +29,7 @@ from tests.controlplane.live.incidents.world import (
     served_certificate,
 )
 from tests.controlplane.live.service import Refused
+from tests.processes import hold_still
 
 BUSY_S = 240.0
 SHORT = """
@@ -36,6 +37,7 @@ import datetime as dt
 from django.utils import timezone
 from controlplane.clusters.models import Broker
 from controlplane.clusters.renewal import renew_certificates
+from tests.processes import hold_still
 then = timezone.now() - dt.timedelta(days=75)
 Broker.objects.filter(cluster_id="{}").update(certificate_ends_at=then)
 print(renew_certificates(then))
@@ -50,7 +52,7 @@ def cluster_away(world: World) -> None:
     place.override("collector-late", late_s=30)
     one = Incident(world, "cluster-away", "SIGSTOP of a registered Kafka", place=place)
     pid = place.kafka.broker_pid(0)
-    os.kill(pid, signal.SIGSTOP)
+    hold_still(pid)
     try:
         alert = one.fires(60 + BUSY_S)
         assert alert["severity"] == "critical"

@@ -183,14 +183,14 @@ def test_a_throttled_connection_is_not_read_from(cluster: LocalCluster, topic: s
     """The next request on it is answered when the wait is over; other connections are not held."""
     set_quota(cluster, "raw", PRODUCED, 10_000)
     with connected(cluster, 1) as sock:
-        big = produce((topic, 0, batch(os.urandom(15_000).hex())))
+        big = produce((topic, 0, batch(os.urandom(25_000).hex())))
         answer = ask(sock, big, 9)
         assert answer.responses[0].partition_responses[0].error_code == 0
-        assert 500 <= answer.throttle_time_ms <= 2_000
+        assert 500 <= answer.throttle_time_ms <= 10_000
         started_s = time.monotonic()
         with connected(cluster, 1) as other:
             assert ask(other, MetadataRequest(topics=[]), 9) is not None
-        assert time.monotonic() - started_s < 0.4
+        assert time.monotonic() - started_s < 0.9 * answer.throttle_time_ms / 1000
         assert ask(sock, MetadataRequest(topics=[]), 9) is not None
         waited_s = time.monotonic() - started_s
     assert waited_s >= 0.9 * answer.throttle_time_ms / 1000

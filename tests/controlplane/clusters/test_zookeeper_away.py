@@ -31,7 +31,7 @@ REFUSED_S = 3 * ANSWER_S
 """Until a call is refused; each asks for more than one thing."""
 LONG_S = 14.0
 """Longer than a session. kazoo's own waits would have grown to as much by then."""
-BACK_S = 3.0
+BACK_S = 10.0
 
 
 @pytest.fixture(autouse=True)

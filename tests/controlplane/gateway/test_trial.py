@@ -21,7 +21,7 @@ def test_eight_addresses_where_nobody_answers_cost_one_deadline():
     with serving(silent) as address:
         began_s = time.monotonic()
         problem = refused(ConnectionSpec(bootstrap_servers=(address,) * 9))
-    assert time.monotonic() - began_s < PROBE_S + 2
+    assert time.monotonic() - began_s < 3 * PROBE_S
     assert len(problem.extra["probes"]) == 8
     assert {row["code"] for row in problem.errors} == {"not-kafka"}
 

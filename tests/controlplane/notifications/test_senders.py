@@ -19,6 +19,8 @@ from tests.controlplane.notifications.events import AT
 from tests.controlplane.notifications.receivers import free_port, http_receiver, smtp_receiver
 
 LOOPBACK = policy_of(["127.0.0.0/8"])
+FOR_EVER_S = 8.0
+"""Who drips goes on for longer than this, and a sender's own deadline is longer."""
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +176,7 @@ def test_who_drips_is_left_at_the_deadline(monkeypatch, handle, code):
     with serving(handle) as address:
         outcome = posted(f"http://{address}/")
     assert (outcome.code, outcome.is_retriable) == (code, True)
-    assert time.monotonic() - began_s < 2
+    assert time.monotonic() - began_s < FOR_EVER_S
 
 
 def test_a_handshake_that_hangs_is_left_at_the_deadline(monkeypatch):
@@ -183,7 +185,7 @@ def test_a_handshake_that_hangs_is_left_at_the_deadline(monkeypatch):
     with serving(silent) as address:
         outcome = posted(f"https://{address}/")
     assert outcome.code == "timed-out"
-    assert time.monotonic() - began_s < 2
+    assert time.monotonic() - began_s < FOR_EVER_S
 
 
 def test_a_body_that_drips_changes_nothing(monkeypatch):
@@ -192,7 +194,7 @@ def test_a_body_that_drips_changes_nothing(monkeypatch):
     with serving(drip(b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n")) as address:
         outcome = posted(f"http://{address}/")
     assert outcome.is_delivered
-    assert time.monotonic() - began_s < 2
+    assert time.monotonic() - began_s < FOR_EVER_S
 
 
 def flood(head, sent):
@@ -373,7 +375,7 @@ def test_a_mail_server_that_drips_is_left_at_the_deadline(site, monkeypatch, sec
         site(int(address.rpartition(":")[2]), security)
         outcome = mail_sender.send(MAIL)
     assert (outcome.code, outcome.is_retriable) == ("smtp-away", True)
-    assert time.monotonic() - began_s < 3
+    assert time.monotonic() - began_s < FOR_EVER_S
 
 
 def test_a_mail_server_that_is_down_is_tried_again(site):

@@ -174,7 +174,7 @@ async def test_who_authenticates_again_is_still_the_same(changed: dict, words: s
 
 
 async def test_a_refused_login_is_answered_after_a_pause_and_closed() -> None:
-    async with listening(**{"connection.failed.authentication.delay.ms": "300"}) as (
+    async with listening(**{"connection.failed.authentication.delay.ms": "1000"}) as (
         broker,
         connect,
     ):
@@ -184,9 +184,9 @@ async def test_a_refused_login_is_answered_after_a_pause_and_closed() -> None:
         started_s = time.monotonic()
         refused = asyncio.create_task(client.log_in(password="x"))
         assert await bystander.is_served()
-        assert time.monotonic() - started_s < 0.25, "nobody else waits"
+        assert not refused.done(), "nobody else waits"
         assert (await refused).error_code == E.SASL_AUTHENTICATION_FAILED
-        assert time.monotonic() - started_s >= 0.3
+        assert time.monotonic() - started_s >= 1.0
         assert await client.is_closed()
         assert broker.metrics.failed_logins.value == 1
 

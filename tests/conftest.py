@@ -18,6 +18,21 @@ def django_db_setup(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         assert missing(connection) == [], "the migrations leave the audit record protected"
         unprotect(connection)
+    yield
+    with django_db_blocker.unblock():
+        _end_other_sessions(connection)
+
+
+def _end_other_sessions(connection):
+    """PostgreSQL removes no database that somebody is in: threads of streams keep their connection
+    for as long as they live, and those of requests until they are collected.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,11 @@ import jsxA11y from "eslint-plugin-jsx-a11y";
 import reactHooks from "eslint-plugin-react-hooks";
 import ts from "typescript-eslint";
 import { noLiterals } from "./eslint/literals.js";
+import { noPhrases } from "./eslint/phrases.js";
+import noLanguage from "./eslint/no-language.json" with { type: "json" };
 import literalsToDo from "./eslint/literals-to-do.json" with { type: "json" };
+
+const words = { rules: { "no-literals": noLiterals, "no-phrases": noPhrases } };
 
 // Imports point one way: lib ◄ components ◄ features ◄ app; no feature imports another.
 const zone = (files, patterns) => ({
@@ -50,8 +54,15 @@ export default ts.config(
   {
     files: ["src/**/*.tsx"],
     ignores: ["src/testing/**", "src/**/*.test.tsx", ...literalsToDo],
-    plugins: { words: { rules: { "no-literals": noLiterals } } },
+    plugins: { words },
     rules: { "words/no-literals": "error" },
+  },
+  // Nor do modules put phrases together by themselves. `no-language.json` names what is no language, by its reason.
+  {
+    files: ["src/**/*.ts", "src/**/*.tsx"],
+    ignores: ["src/testing/**", "src/words/**", "src/**/*.test.ts", "src/**/*.test.tsx"],
+    plugins: { words },
+    rules: { "words/no-phrases": ["error", { allowed: Object.values(noLanguage).flat() }] },
   },
   // Words are about everything and know nothing.
   zone(["src/words/**"], ["@/lib/*", "@/components/*", "@/features/*", "@/app/*"]),

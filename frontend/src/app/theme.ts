@@ -10,6 +10,14 @@ import {
   type TableProps,
   type TooltipProps,
 } from "@mantine/core";
+import { words } from "@/words";
+
+/** Read when the first page is drawn: by then the language is known. */
+const CLOSE = {
+  get "aria-label"() {
+    return words.common.close;
+  },
+};
 
 const pen: MantineColorsTuple = [
   "#e7f6f8",
@@ -82,7 +90,7 @@ export const theme = createTheme({
         centered: false,
         yOffset: "6vh",
         overlayProps: { backgroundOpacity: 0.45 },
-        closeButtonProps: { "aria-label": "Close" },
+        closeButtonProps: CLOSE,
       } satisfies Partial<ModalProps>,
     },
     Paper: { defaultProps: { withBorder: true, radius: "lg" } satisfies Partial<PaperProps> },

@@ -1,4 +1,4 @@
-import { exactValue, valueWords } from "@/lib/config-values";
+import { exactValue, isUnbounded as isLargest, valueWords } from "@/lib/config-values";
 import { words } from "@/words/plans";
 
 const say = words.configValue;
@@ -17,8 +17,8 @@ export function ConfigValue({ name, value, isDefault = false }: ConfigValueProps
     return <span className="ps-muted">{isDefault ? say.theDefaultWhichTheBrokers : say.notKnown}</span>;
   // Kafka's largest number stands for "no limit": its nineteen digits mean nothing to a reader.
   const words = valueWords(name, value);
-  const isUnbounded = words === "no limit" && Number(value) > 0;
-  const notes = [isUnbounded ? null : words, isDefault ? "default" : null].filter((note) => note !== null);
+  const isUnbounded = words !== null && isLargest(Number(value));
+  const notes = [isUnbounded ? null : words, isDefault ? say.defaultWord : null].filter((note) => note !== null);
   return (
     <>
       {value === "" ? (

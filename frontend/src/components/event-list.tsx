@@ -89,7 +89,7 @@ function Where({ event }: { event: TimelineEvent }) {
 /** When it was seen; of what was observed also when it was last seen otherwise. */
 function When({ event }: { event: TimelineEvent }) {
   const before = toDate(event.not_before);
-  const note = before ? `seen then; last seen otherwise ${formatExact(before)}` : undefined;
+  const note = before ? say.seenThen(formatExact(before)) : undefined;
   return (
     <span className="ps-muted" title={note}>
       <RelTime at={event.at} />

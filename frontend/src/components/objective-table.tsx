@@ -73,7 +73,7 @@ const common = (clusterId: string) => [
     id: "good",
     header: say.inTime,
     meta: { align: "right", hideBelow: "sm" },
-    cell: ({ row }) => <Quantity of="share" value={row.original.good_share} none="not known" />,
+    cell: ({ row }) => <Quantity of="share" value={row.original.good_share} none={say.notKnown2} />,
   }),
   column.accessor((row) => row.budget_left ?? Number.NEGATIVE_INFINITY, {
     id: "budget",

@@ -64,7 +64,8 @@ function took(operation: Operation): number | null {
 /** "topic/demo.orders" → "demo.orders"; the kind beside it says what it is. */
 export const resourceName = (resource: string): string => resource.replace(/^[a-z-]+\//, "");
 /** "key:ci" → "API key ci"; people by their name. */
-export const actorName = (actor: string): string => actor.replace(/^user:/, "").replace(/^key:/, "API key ");
+export const actorName = (actor: string): string =>
+  actor.startsWith("key:") ? say.apiKey(actor.slice("key:".length)) : actor.replace(/^user:/, "");
 
 function State({ operation }: { operation: Operation }) {
   return (

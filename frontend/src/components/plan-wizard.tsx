@@ -4,6 +4,7 @@ import { useMakePlan } from "@/lib/plans";
 import type { PlanRequest } from "@/lib/types";
 import { Card } from "./card";
 import { OperationLive } from "./operation-live";
+import { words } from "@/words/plans";
 import { PlanReview } from "./plan-review";
 import { ProblemPanel } from "./problem-panel";
 import { Wizard, type WizardStep } from "./wizard";
@@ -60,7 +61,7 @@ export function PlanWizard({ wizard, steps, draft, notice, done, children }: Pla
               plan={plan.data}
               onReplan={wizard.askAgain}
               onCancel={back}
-              cancelLabel="Back"
+              cancelLabel={words.planReview.back}
               onStarted={(operation) => {
                 wizard.start(operation.id);
                 clearDrafts(draft);

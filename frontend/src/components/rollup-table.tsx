@@ -2,7 +2,7 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { toDate } from "@/lib/format";
 import type { ClusterRollup, GroupRollup, TopicRollup } from "@/lib/insights";
 import type { Measure } from "@/lib/quantities";
-import { formatShare } from "@/lib/readings";
+import { formatShare } from "@/lib/shares";
 import { words } from "@/words/charts";
 import { DataTable } from "./data-table";
 import { Quantity } from "./quantity";

@@ -17,7 +17,7 @@ const SOURCES: Record<string, string> = {
   DYNAMIC_DEFAULT_BROKER_CONFIG: say.setOnAllBrokersWhile,
   DYNAMIC_BROKER_LOGGER_CONFIG: say.setOnThisBrokersLogger,
   STATIC_BROKER_CONFIG: say.theBrokersFile,
-  DEFAULT_CONFIG: "default",
+  DEFAULT_CONFIG: say.defaultWord,
 };
 
 /** "604800000" → "7d", by the unit in the key's own name; null where the number says as much. */

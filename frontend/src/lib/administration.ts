@@ -3,7 +3,6 @@ import { notifications } from "@mantine/notifications";
 import { type QueryFilters, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "./api-client";
 import { isOutdated } from "./problem";
-import type { Role } from "./types";
 
 const PAGE = { page_size: 500 };
 
@@ -69,13 +68,6 @@ export function useChange<Given, Answer>(
     },
   });
 }
-
-export const ROLES: { value: Role; label: string }[] = [
-  { value: "limited", label: "By grants only" },
-  { value: "viewer", label: "Viewer: reads" },
-  { value: "operator", label: "Operator: reads and changes" },
-  { value: "owner", label: "Owner: also administers" },
-];
 
 /** A one-time link as people open it: behind the `#`, so that it is sent to no server. */
 export const linkOf = (path: string): string => `${window.location.origin}${path}`;

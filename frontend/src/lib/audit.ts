@@ -1,5 +1,6 @@
 /** The audit: what is asked of it, read page by page, taken away as a file, said in words. */
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { words } from "@/words/audit";
 import { api } from "./api-client";
 import { isKind, kindLabel, OPERATION_KINDS } from "./kinds";
 import { AUDIT_LAST, type AuditSearch } from "./search";
@@ -39,46 +40,8 @@ export async function exported(search: AuditSearch, format: ExportFormat): Promi
   return { blob, isWhole: headers.get(EXPORT_COMPLETE) === "true" };
 }
 
-const ACTIONS: Record<string, string> = {
-  "session.login": "Signed in",
-  "session.logout": "Signed out",
-  "session.login_failed": "Sign-in refused",
-  "api-key.create": "Made an API key",
-  "api-key.revoke": "Revoked an API key",
-  "api-key.rotate": "Exchanged an API key",
-  "service-account.create": "Made a service account",
-  "service-account.change": "Changed a service account",
-  "member.add": "Added a member",
-  "member.change": "Changed a member's rights",
-  "member.remove": "Removed a member",
-  "invitation.create": "Made an invitation",
-  "invitation.revoke": "Revoked an invitation",
-  "invitation.accept": "Accepted an invitation",
-  "user.create": "Made a user",
-  "user.change": "Changed a user",
-  "user.link": "Made a link to a password",
-  "user.password-set": "Set a password by link",
-  "user.password-change": "Changed the password",
-  "user.link-oidc": "Linked a login to the OpenID provider",
-  "tenant.create": "Made the tenant",
-  "tenant.rename": "Renamed the tenant",
-  "tenant.suspend": "Suspended the tenant",
-  "tenant.resume": "Resumed the tenant",
-  "tenant.close": "Closed the tenant",
-  "platform.first-run": "Set up the platform",
-  "secret.read": "Read a one-time password",
-  "analytics.run": "Asked for an analytics run",
-  "analytics.cancel": "Cancelled an analytics run",
-  "deployment.mark": "Marked a deployment",
-  "deployment.remove": "Took back the mark of a deployment",
-  "audit.export": "Exported the audit",
-};
-const PHASES: Record<string, string> = {
-  plan: "planned",
-  start: "started",
-  cancel: "cancellation asked for",
-  throttle: "limit changed",
-};
+const ACTIONS: Record<string, string> = words.actions;
+const PHASES: Record<string, string> = words.phases;
 
 /** Beginnings of actions, offered while one is typed. */
 export const ACTION_BEGINNINGS = [...new Set(["refused.", ...OPERATION_KINDS, ...Object.keys(ACTIONS)])].sort();
@@ -86,16 +49,19 @@ export const ACTOR_BEGINNINGS = ["user:", "key:", "manage.py:", "oidc", "system"
 export const RESOURCE_BEGINNINGS = [
   ...["topic/", "group/", "cluster/", "user/", "api-key/", "service-account/", "invitation/", "/api/v1/"],
 ];
-export const OUTCOMES = ["ok", "succeeded", "failed", "cancelled", "reverted", "refused"];
+const OUTCOME_WORDS: Record<string, string> = words.outcomes;
+export const OUTCOMES = Object.keys(OUTCOME_WORDS);
+export const outcomeWords = (outcome: string): string =>
+  Object.hasOwn(OUTCOME_WORDS, outcome) ? (OUTCOME_WORDS[outcome] ?? outcome) : outcome;
 
 /** "topic.delete.succeeded" → "Delete topic: succeeded" */
 export function actionWords(action: string): string {
-  const known = ACTIONS[action];
+  const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (known) return known;
   const cut = action.lastIndexOf(".");
   const kind = action.slice(0, cut);
   const phase = action.slice(cut + 1);
-  if (kind === "refused") return `Was refused (${phase})`;
+  if (kind === "refused") return words.refused(phase);
   if (!isKind(kind)) return action;
-  return `${kindLabel(kind)}: ${PHASES[phase] ?? phase.replaceAll("_", " ")}`;
+  return words.phaseOf(kindLabel(kind), PHASES[phase] ?? phase.replaceAll("_", " "));
 }

@@ -1,7 +1,10 @@
 /** Hours and days computed again by operators of the platform: runs with their progress, newest first. */
 import { useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
+import { words } from "@/words/platform";
 import { api } from "./api-client";
+
+const say = words.backfillForm;
 
 export type Backfill = components["schemas"]["BackfillAnswer"];
 export type BackfillJob = components["schemas"]["BackfillRequest"]["job"];
@@ -33,10 +36,10 @@ export function doneShare({ state, progress }: Pick<Backfill, "state" | "progres
 
 /** Why a range cannot be asked for; empty when it can. */
 export function rangeFault(from: number, to: number, now: number): string {
-  if (Number.isNaN(from) || Number.isNaN(to)) return "Say from when and until when.";
-  if (to <= from) return "The end must be after the beginning.";
-  if (to - from > BACKFILL_MAX_S * 1000) return "At most 7 days at a time.";
-  if (from > now) return "The beginning must be in the past.";
+  if (Number.isNaN(from) || Number.isNaN(to)) return say.sayFromWhen;
+  if (to <= from) return say.endAfterBeginning;
+  if (to - from > BACKFILL_MAX_S * 1000) return say.daysAtMost(BACKFILL_MAX_S / 86_400);
+  if (from > now) return say.beginningInThePast;
   return "";
 }
 

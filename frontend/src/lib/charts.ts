@@ -1,6 +1,7 @@
 /** One measure over any range in as many points as a chart has: drawn together by the server, peaks kept. */
 import { useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
+import { words } from "@/words/charts";
 import type { QueryOf } from "./addresses";
 import { api } from "./api-client";
 import { CHART_RANGES, type ChartRange } from "./search";
@@ -42,10 +43,10 @@ type Points = [number, number | null][];
 export function linesOf({ ts_ms, series }: Pick<Chart, "ts_ms" | "series">): { name: string; points: Points }[] {
   const points = (values: (number | null)[]): Points => ts_ms.map((at, index) => [at, values[index] ?? null]);
   return series.flatMap((one) => {
-    const name = one.topic ?? one.group ?? "all";
+    const name = one.topic ?? one.group ?? words.series.all;
     return [
       { name, points: points(one.typical) },
-      { name: `${name}, peak`, points: points(one.highest) },
+      { name: words.series.peak(name), points: points(one.highest) },
     ];
   });
 }

@@ -1,6 +1,9 @@
 /** What somebody types for a setting, as the value that Kafka takes: with units, within the key's own bounds. Pure. */
 import type { TopicSetting } from "@/generated/constants";
+import { words } from "@/words/topic-settings";
 import { unitOf } from "./config-values";
+
+const say = words.configInput;
 
 export type Typed = { value: string; problem?: undefined } | { value?: undefined; problem: string };
 
@@ -44,7 +47,6 @@ const BYTES: Record<string, number> = {
   tb: 1e12,
 };
 const UNITS = { ms: MS, bytes: BYTES } as const;
-const EXAMPLES = { ms: "7 days, 90 minutes or 604800000", bytes: "1 GiB, 512 MiB or 1073741824" } as const;
 
 const INTEGERS = new Set(["INT", "SHORT", "LONG"]);
 
@@ -54,11 +56,11 @@ export function typedValue(name: string, text: string, setting: TopicSetting): T
   if (setting.choices.length > 0) return chosen(trimmed, setting);
   if (setting.type === "BOOLEAN") {
     const value = trimmed.toLowerCase();
-    return value === "true" || value === "false" ? { value } : { problem: "Choose true or false." };
+    return value === "true" || value === "false" ? { value } : { problem: say.trueOrFalse };
   }
   if (setting.type === "DOUBLE") return ratio(trimmed, setting);
   if (!INTEGERS.has(setting.type)) return { value: trimmed };
-  if (trimmed === "") return { problem: "Type a value, or put it back to the default." };
+  if (trimmed === "") return { problem: say.typeAValue };
   const number = wholeNumber(name, trimmed, setting);
   return typeof number === "string" ? { problem: number } : within(name, number, setting);
 }
@@ -66,10 +68,8 @@ export function typedValue(name: string, text: string, setting: TopicSetting): T
 function chosen(text: string, { type, choices }: TopicSetting): Typed {
   const items = type === "LIST" ? text.split(",").map((item) => item.trim()) : [text];
   const unknown = items.find((item) => !choices.includes(item));
-  if (text === "" || unknown === "") return { problem: `Choose ${type === "LIST" ? "at least one" : "one"}.` };
-  return unknown === undefined
-    ? { value: items.join(",") }
-    : { problem: `${unknown} is not one of ${choices.join(", ")}.` };
+  if (text === "" || unknown === "") return { problem: type === "LIST" ? say.chooseAtLeastOne : say.chooseOne };
+  return unknown === undefined ? { value: items.join(",") } : { problem: say.notOneOf(unknown, choices.join(", ")) };
 }
 
 function ratio(text: string, { lowest, highest, allowed }: TopicSetting): Typed {
@@ -79,14 +79,14 @@ function ratio(text: string, { lowest, highest, allowed }: TopicSetting): Typed 
     Number.isFinite(number) &&
     number >= Number(lowest ?? -Infinity) &&
     number <= Number(highest ?? Infinity);
-  return fits ? { value: text } : { problem: `Type a number, ${allowed}.` };
+  return fits ? { value: text } : { problem: say.numberWithin(allowed) };
 }
 
 /** A whole number by its digits, its units or its word; else the sentence that says what is taken. */
 function wholeNumber(name: string, text: string, setting: TopicSetting): bigint | string {
   const unit = unitOf(name);
   if (/^[+-]?\d+$/.test(text)) return BigInt(text);
-  if (unit === null) return "Type a whole number.";
+  if (unit === null) return say.wholeNumber;
   if (NO_LIMIT.test(text))
     return BigInt(setting.lowest !== null && BigInt(setting.lowest) <= -1n ? "-1" : (setting.highest ?? LONG_MAX));
   const parts = [...text.matchAll(PART)];
@@ -95,18 +95,18 @@ function wholeNumber(name: string, text: string, setting: TopicSetting): bigint 
   let sum = 0;
   for (const [, count, word = ""] of parts) {
     const size = units[word.toLowerCase()];
-    if (size === undefined) return `${word} is no unit here: type for example ${EXAMPLES[unit]}.`;
+    if (size === undefined) return say.noUnit(word, say.examples[unit]);
     sum += Number(count) * size;
   }
-  if (parts.length === 0 || rest !== "") return `Type for example ${EXAMPLES[unit]}.`;
+  if (parts.length === 0 || rest !== "") return say.forExample(say.examples[unit]);
   // Beyond this a sum of parts is not exact any more.
-  if (Math.abs(sum) > Number.MAX_SAFE_INTEGER) return `That is too large: type it in ${unit}.`;
+  if (Math.abs(sum) > Number.MAX_SAFE_INTEGER) return say.tooLarge(unit);
   const whole = Math.round(sum);
-  return Math.abs(whole - sum) > 1e-6 ? `That is no whole number of ${unit}.` : BigInt(whole);
+  return Math.abs(whole - sum) > 1e-6 ? say.notWhole(unit) : BigInt(whole);
 }
 
 function within(name: string, value: bigint, { lowest, highest, allowed }: TopicSetting): Typed {
   const fits = (lowest === null || value >= BigInt(lowest)) && (highest === null || value <= BigInt(highest));
   const unit = unitOf(name);
-  return fits ? { value: String(value) } : { problem: `It has to be ${allowed}${unit ? ` ${unit}` : ""}.` };
+  return fits ? { value: String(value) } : { problem: unit ? say.hasToBeIn(allowed, unit) : say.hasToBe(allowed) };
 }

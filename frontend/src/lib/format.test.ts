@@ -9,7 +9,6 @@ import {
   formatExact,
   formatInteger,
   formatRelative,
-  plural,
   toDate,
 } from "./format";
 
@@ -91,14 +90,5 @@ describe("format", () => {
     expect(formatCost("0.0000004268", "EUR")).toBe("0.00000043 EUR");
     expect(formatCost("0.0000999", "EUR")).toBe("0.0001 EUR");
     expect(formatCost(null, null)).toBe("not known");
-  });
-
-  it("counts in words", () => {
-    expect([plural(0, "topic"), plural(1, "topic"), plural(1200, "topic")]).toEqual([
-      "0 topics",
-      "1 topic",
-      "1,200 topics",
-    ]);
-    expect(plural(2, "copy", "copies")).toBe("2 copies");
   });
 });

@@ -1,8 +1,9 @@
 /** Numbers, bytes and times for people. The exact value always stays reachable in a title. */
 
 import { words } from "@/words";
+import { inLanguage, numerals } from "./numerals";
 
-const integer = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const integer = { format: (value: number): string => numerals(0).format(value) };
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 const NONE = "–";
 
@@ -20,11 +21,12 @@ export function formatCompact(value: Maybe): string {
   if (missing(value)) return NONE;
   const size = Math.abs(value);
   if (size < 10_000) return integer.format(value);
+  const { thousands, millions, billions, trillions } = words.common.magnitudes;
   const steps: [number, string][] = [
-    [1e12, "T"],
-    [1e9, "B"],
-    [1e6, "M"],
-    [1e3, "k"],
+    [1e12, trillions],
+    [1e9, billions],
+    [1e6, millions],
+    [1e3, thousands],
   ];
   const [by, sign] = steps.find(([limit]) => size >= limit) ?? [1, ""];
   return trim(value / by) + sign;
@@ -48,7 +50,7 @@ export function formatAmount(value: Maybe): string {
   const size = Math.abs(value);
   // From 999.5 on, three digits round to a thousand, which toPrecision() writes as a power of ten.
   if (size >= 999.5 || size === 0) return integer.format(value);
-  return size >= 0.001 ? value.toPrecision(3) : `${value < 0 ? "> −" : "< "}0.001`;
+  return size >= 0.001 ? inLanguage(value.toPrecision(3)) : `${value < 0 ? "> −" : "< "}${inLanguage("0.001")}`;
 }
 
 /** Two digits that say anything, written out: 0.00000042, never "4.2e-7". */
@@ -58,12 +60,12 @@ const twoDigits = (amount: number): string =>
 /** What something costs, to the cent; smaller amounts with as many digits as say anything. */
 export function formatCost(cost: string | null, currency: string | null): string {
   const amount = Number(cost);
-  if (cost === null || cost === "" || Number.isNaN(amount)) return "not known";
+  if (cost === null || cost === "" || Number.isNaN(amount)) return words.common.notKnown;
   const size = Math.abs(amount);
   const text = size >= 0.01 || size === 0 ? amount.toFixed(2) : twoDigits(amount);
   const [whole = "", cents] = text.split(".");
   const grouped = /^-?\d+$/.test(whole) ? integer.format(Number(whole)) : whole;
-  return `${cents === undefined ? grouped : `${grouped}.${cents}`} ${currency ?? ""}`.trim();
+  return `${cents === undefined ? grouped : `${grouped}${inLanguage(`.${cents}`)}`} ${currency ?? ""}`.trim();
 }
 
 /** 93784 → "1d 2h"; two units at most. */
@@ -71,14 +73,15 @@ export function formatDuration(seconds: Maybe): string {
   if (missing(seconds)) return NONE;
   const total = Math.abs(seconds);
   const sign = seconds < 0 ? "−" : "";
-  if (total < 1) return total === 0 ? "0s" : `${sign}${Math.round(total * 1000)}ms`;
-  if (total < 10) return `${sign}${trim(total)}s`;
+  const { days, hours, minutes, seconds: unit, milliseconds } = words.common.units;
+  if (total < 1) return total === 0 ? `0${unit}` : `${sign}${Math.round(total * 1000)}${milliseconds}`;
+  if (total < 10) return `${sign}${trim(total)}${unit}`;
   const whole = Math.round(total);
   const parts: [number, string][] = [
-    [Math.floor(whole / 86_400), "d"],
-    [Math.floor((whole % 86_400) / 3600), "h"],
-    [Math.floor((whole % 3600) / 60), "m"],
-    [whole % 60, "s"],
+    [Math.floor(whole / 86_400), days],
+    [Math.floor((whole % 86_400) / 3600), hours],
+    [Math.floor((whole % 3600) / 60), minutes],
+    [whole % 60, unit],
   ];
   const first = parts.findIndex(([count]) => count > 0);
   return (
@@ -86,19 +89,13 @@ export function formatDuration(seconds: Maybe): string {
     parts
       .slice(first, first + 2)
       .filter(([count]) => count > 0)
-      .map(([count, unit]) => `${count}${unit}`)
+      .map(([count, sign]) => `${count}${sign}`)
       .join(" ")
   );
 }
 
 export function formatDurationMs(ms: Maybe): string {
   return missing(ms) ? NONE : formatDuration(ms / 1000);
-}
-
-/** A retention in ms as people say it; -1 is for ever, null is not known. */
-export function formatRetention(ms: Maybe): string {
-  if (missing(ms)) return "an unknown time";
-  return ms < 0 ? "for ever" : formatDurationMs(ms);
 }
 
 /** Milliseconds or RFC 3339, as Date; null when there is none. */
@@ -120,16 +117,12 @@ export function formatExact(date: Date): string {
   return `${date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })}  (${iso.slice(0, 19)}Z)`;
 }
 
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${formatInteger(count)} ${count === 1 ? one : many}`;
-}
-
 /** 0.25 → "0.25/s"; three digits of what is small, whole records from a hundred on. */
 export function formatRecordRate(value: Maybe): string {
   if (missing(value)) return NONE;
   if (value === 0) return "0/s";
-  if (value < 0.01) return "< 0.01/s";
-  if (value < 100) return `${Number(value.toPrecision(3))}/s`;
+  if (value < 0.01) return `< ${inLanguage("0.01")}/s`;
+  if (value < 100) return `${inLanguage(String(Number(value.toPrecision(3))))}/s`;
   return `${value < 10_000 ? formatInteger(value) : formatCompact(value)}/s`;
 }
 
@@ -137,5 +130,8 @@ export const formatByteRate = (value: Maybe): string => (missing(value) ? NONE :
 
 function trim(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return value.toFixed(digits).replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : digits === 0 ? zeros : ""));
+  const short = value
+    .toFixed(digits)
+    .replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : digits === 0 ? zeros : ""));
+  return inLanguage(short);
 }

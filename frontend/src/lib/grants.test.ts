@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ANY, covers, grantLabel, grantSentence, isGrant, patternFault } from "./grants";
+import { grantLabel, grantSentence, isGrant, patternFault } from "./grant-words";
+import { ANY, covers } from "./grants";
 import type { Grant } from "./types";
 
 const grant = (fields: Partial<Grant> = {}): Grant => ({

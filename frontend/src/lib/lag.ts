@@ -1,8 +1,11 @@
 /** Pure helpers over Spark's lag rows. */
 import { LAG_STATUSES, RISK_SEVERITY, RISKS } from "@/generated/constants";
+import { words } from "@/words/charts";
 import { formatDuration, formatInteger } from "./format";
 import { exactly } from "./quantities";
 import type { LagPoint, TopicRetention } from "./types";
+
+const loss = words.loss;
 
 /** How bad a status is; the worst topic speaks for its group. */
 const rank = (point: LagPoint) => LAG_STATUSES.indexOf(point.status);
@@ -86,22 +89,22 @@ export function endangered(rows: Expiry[]): Expiry[] {
  * next looks, so it is an interval where that is known.
  */
 export function lossIn(row: Expiry): string {
-  if (row.status === "LOSING") return "now";
-  if (row.first_loss_in_s === null) return "none in sight";
+  if (row.status === "LOSING") return loss.now;
+  if (row.first_loss_in_s === null) return loss.noneInSight;
   const spanS = lossSpanS(row);
-  if (row.first_loss_in_s <= 0) return spanS === null ? "now" : `within ${formatDuration(spanS)}`;
+  if (row.first_loss_in_s <= 0) return spanS === null ? loss.now : loss.within(formatDuration(spanS));
   const from = formatDuration(row.first_loss_in_s);
   const until = spanS === null ? from : formatDuration(row.first_loss_in_s + spanS);
-  return from === until ? `in ${from}` : `in ${from} to ${until}`;
+  return from === until ? loss.in(from) : loss.between(from, until);
 }
 
 /** The same in seconds, with what it means; for hovering. */
 export function lossExactly(row: Expiry): string {
-  const at = "at its present pace";
-  if (row.status === "LOSING" || row.first_loss_in_s === null) return `when it first loses an unread record, ${at}`;
+  if (row.status === "LOSING" || row.first_loss_in_s === null) return loss.what;
   const spanS = lossSpanS(row);
-  const until = spanS === null ? "" : ` to ${exactly("span", Math.max(0, row.first_loss_in_s) + spanS)}`;
-  return `${exactly("span", Math.max(0, row.first_loss_in_s))}${until} until it first loses an unread record, ${at}`;
+  const firstS = Math.max(0, row.first_loss_in_s);
+  const from = exactly("span", firstS);
+  return spanS === null ? loss.exactly(from) : loss.exactlyBetween(from, exactly("span", firstS + spanS));
 }
 
 /** How long after the earliest moment the loss may come, in seconds; null where that is not known. */
@@ -120,8 +123,8 @@ export function leastBehind(points: LagPoint[]): number | null {
 export function unread(point: LagPoint): string {
   const { lag_records: lag, uncommitted_partitions: partitions, uncommitted_records: most } = point;
   if (!partitions || most === 0) return formatInteger(lag);
-  const rest = most === null ? "an unknown number not started" : `up to ${formatInteger(most)} not started`;
-  return lag === null ? rest : `${formatInteger(lag)} + ${rest}`;
+  const rest = most === null ? words.unread.unknownNumber : words.unread.upTo(most);
+  return lag === null ? rest : words.unread.and(lag, rest);
 }
 
 /** How far behind the slowest group is; not exact: at least so far. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { coversWords, inUnits, targetWords, verdictRank } from "./objectives";
-import { sharePrecise } from "./readings";
+import { sharePrecise } from "./shares";
 
 describe("lag objectives in words", () => {
   it("keeps the nines of a share", () => {

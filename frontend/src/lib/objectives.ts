@@ -1,10 +1,13 @@
 /** Lag objectives: how late groups may be and for how much of the time; those that are set, and how they are kept. */
 import { useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
+import { words } from "@/words/objective-parts";
 import { api } from "./api-client";
 import { formatDuration } from "./format";
 import type { ObjectiveRow } from "./insights";
-import { sharePrecise } from "./readings";
+import { sharePrecise } from "./shares";
+
+const say = words.objective;
 
 export type LagObjective = components["schemas"]["LagObjective"];
 export type Verdict = ObjectiveRow["verdict"];
@@ -19,15 +22,16 @@ export const useLagObjectives = () =>
 
 /** "at most 1m behind for 99 % of the time" */
 export const targetWords = ({ seconds, share }: { seconds: number; share: number }): string =>
-  `at most ${formatDuration(seconds)} behind for ${sharePrecise(share)} of the time`;
+  say.target(formatDuration(seconds), sharePrecise(share));
 
 /** What of the clusters' groups an objective covers, in words. */
 export function coversWords(
   { match, group, topic }: Pick<LagObjective, "match" | "group" | "topic">,
   cluster: string | null,
 ): string {
-  const who = group === null ? "every group" : match === "prefix" ? `groups ${group}…` : `group ${group}`;
-  return `${who} on ${topic === null ? "every topic" : `topic ${topic}`}, ${cluster ?? "every cluster"}`;
+  const who = group === null ? say.everyGroup : match === "prefix" ? say.groupsLike(group) : say.oneGroup(group);
+  const what = topic === null ? say.everyTopic : say.oneTopic(topic);
+  return say.covers(who, what, cluster ?? say.everyCluster);
 }
 
 /** Seconds as a field takes them, in the largest unit that is whole. */

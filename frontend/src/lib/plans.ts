@@ -1,6 +1,7 @@
 /** Plan → confirm → operation: the one way anything risky is done. */
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
+import { words } from "@/words";
 import { filled } from "./addresses";
 import { api, fingerprint } from "./api-client";
 import { useEvents } from "./live";
@@ -64,7 +65,7 @@ export function operationQuery(id: string) {
       const { data, reason } = page.parts.operation;
       if (data === null)
         throw new ApiError({
-          title: "The operation cannot be read right now",
+          title: words.common.errors.operationUnread,
           status: 503,
           detail: reason ?? undefined,
           retryable: true,

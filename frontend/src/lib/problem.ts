@@ -83,7 +83,7 @@ export function fieldLabel(pointer: string): string {
   if (last === "") return "";
   // Kafka's own keys stay as they are spelled; the place in a list is counted as people do.
   if (last.includes(".")) return last;
-  const words = /^\d+$/.test(last) ? `${names.at(-2) ?? "item"} ${Number(last) + 1}` : last;
+  const words = /^\d+$/.test(last) ? `${names.at(-2) ?? ""} ${Number(last) + 1}`.trim() : last;
   const text = words.replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,3 +1,7 @@
+import { words } from "@/words/plans";
+
+const say = words.configField;
+
 const KEY = /^[A-Za-z0-9._-]+$/;
 
 /** The keys that lines of `key=value` name so far, each once; lines that are none are passed over. */
@@ -14,8 +18,8 @@ export function parseProperties(text: string): Record<string, string> {
     if (line === "" || line.startsWith("#")) return;
     const at = line.indexOf("=");
     const key = line.slice(0, at).trim();
-    if (at < 1 || !KEY.test(key)) throw new Error(`Line ${index + 1} is not key=value`);
-    if (key in found) throw new Error(`Line ${index + 1} gives ${key} a second time`);
+    if (at < 1 || !KEY.test(key)) throw new Error(say.notKeyValue(index + 1));
+    if (key in found) throw new Error(say.twice(index + 1, key));
     found[key] = line.slice(at + 1).trim();
   });
   return found;

@@ -1,33 +1,35 @@
 /** Quotas of users and client ids: what may be bounded, and how it is said. */
-import { formatBytes } from "./format";
+import { words } from "@/words/quotas";
+import { formatByteRate } from "./format";
+import { inLanguage } from "./numerals";
 import type { ClientQuota, PlanInputs } from "./types";
 
 export type QuotaKey = keyof ClientQuota["quotas"];
 export type QuotaInputs = PlanInputs<"quota.set">;
 
-interface Said {
-  title: string;
-  /** The unit that a form asks in. */
-  unit: string;
-  /** How many of Kafka's own units one of the form's is. */
+interface Unit {
+  /** How many of Kafka's own units one of a form's is. */
   scale: number;
   whole: boolean;
 }
 
 const MIB = 1024 * 1024;
-export const QUOTAS: Record<QuotaKey, Said> = {
-  producer_byte_rate: { title: "Produces at most", unit: "MiB per second", scale: MIB, whole: true },
-  consumer_byte_rate: { title: "Consumes at most", unit: "MiB per second", scale: MIB, whole: true },
-  request_percentage: { title: "Request time at most", unit: "% of one thread", scale: 1, whole: false },
-  controller_mutation_rate: { title: "Topic changes at most", unit: "partitions per second", scale: 1, whole: false },
+export const QUOTAS: Record<QuotaKey, Unit> = {
+  producer_byte_rate: { scale: MIB, whole: true },
+  consumer_byte_rate: { scale: MIB, whole: true },
+  request_percentage: { scale: 1, whole: false },
+  controller_mutation_rate: { scale: 1, whole: false },
 };
+/** What each bounds, and the unit that a form asks in; a key without words does not pass the type check. */
+export const quotaWords: Record<QuotaKey, { title: string; unit: string }> = words;
 export const QUOTA_KEYS = Object.keys(QUOTAS) as QuotaKey[];
 
 /** "2 MiB/s", "50 %", "5/s"; null: no quota of its own. */
 export function quotaText(key: QuotaKey, value: number | null): string {
   if (value === null) return "–";
-  if (QUOTAS[key].scale === MIB) return `${formatBytes(value)}/s`;
-  return key === "request_percentage" ? `${value} %` : `${value}/s`;
+  if (QUOTAS[key].scale === MIB) return formatByteRate(value);
+  const text = inLanguage(String(value));
+  return key === "request_percentage" ? `${text} %` : `${text}/s`;
 }
 
 /** Of whom a row is, as a plan takes it. */

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { exactInUnit, formatBudget, formatShare, inUnit, readingExact, readingLabel, readingValue } from "./readings";
+import { exactInUnit, inUnit, readingExact, readingLabel, readingValue } from "./readings";
+import { formatBudget, formatShare } from "./shares";
 
 it.each([
   ["first_loss_in_s", 2400, "first loss in", "40m"],

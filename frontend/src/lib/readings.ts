@@ -1,8 +1,9 @@
 /** Numbers that come with their unit in their name, as alerts and checks give them: `lag_s`, `free_bytes`. */
-import { words } from "@/words";
+import { words as common } from "@/words";
+import { words } from "@/words/readings";
 import { formatBytes, formatDuration, formatDurationMs, formatInteger } from "./format";
-
-const NOT_KNOWN = "not known";
+import { DIGITS_MAX, inLanguage, numerals } from "./numerals";
+import { formatShare } from "./shares";
 
 const UNITS: [ending: RegExp, words: (value: number) => string][] = [
   [/_ms$/, formatDurationMs],
@@ -11,46 +12,30 @@ const UNITS: [ending: RegExp, words: (value: number) => string][] = [
   [/(_|^)(share|ratio)$/, formatShare],
 ];
 
-/** 0.2 → "20 %"; a tenth of a per cent at most. */
-export function formatShare(value: number | null | undefined): string {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  const percent = Math.round(value * 1000) / 10;
-  return `${percent < 0 ? "−" : ""}${Math.abs(percent)} %`;
-}
+const NAMES: Record<string, string> = words.names;
 
-/** 0.9995 → "99.95 %": the nines are what an objective is about. */
-export const sharePrecise = (share: number): string => `${Number((share * 100).toFixed(3))} %`;
-
-/** Far overspent, a tenth of a per cent says nothing. */
-export const formatBudget = (left: number): string =>
-  Math.abs(left) >= 10
-    ? `${left < 0 ? "−" : ""}${formatInteger(Math.abs(Math.round(left * 100)))} %`
-    : formatShare(left);
-
-/** "first_loss_in_s" → "first loss in"; the unit goes to the value. */
+/** "first_loss_in_s" → "first loss in"; the unit goes to the value. A name that a newer service sends is spelled out. */
 export function readingLabel(name: string): string {
-  return name
-    .replace(/_(ms|s|seconds|ratio)$/, "")
-    .replaceAll("_", " ")
-    .trim();
+  const bare = name.replace(/_(ms|s|seconds|ratio)$/, "");
+  return (Object.hasOwn(NAMES, bare) && NAMES[bare]) || bare.replaceAll("_", " ").trim();
 }
 
 /** Readings that are one of the states of groups and topics, by the service's own word for it. */
 const STATES = /^(status|risk)$/;
-const LAG: Record<string, { label: string }> = words.statuses.lag;
+const LAG: Record<string, { label: string }> = common.statuses.lag;
 const stateWords = (state: string): string =>
   Object.hasOwn(LAG, state) ? (LAG[state]?.label ?? state) : state.toLowerCase().replaceAll("_", " ");
 
 /** What is not known is said so: it is no number. */
 export function readingValue(name: string, value: unknown): string {
-  if (value === null || value === undefined || value === "") return NOT_KNOWN;
+  if (value === null || value === undefined || value === "") return words.notKnown;
   if (typeof value === "number") {
     const unit = UNITS.find(([ending]) => ending.test(name));
     if (unit) return unit[1](value);
-    return Number.isInteger(value) ? formatInteger(value) : String(Math.round(value * 1000) / 1000);
+    return Number.isInteger(value) ? formatInteger(value) : inLanguage(String(Math.round(value * 1000) / 1000));
   }
   if (typeof value === "string") return STATES.test(name) ? stateWords(value) : value;
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "boolean") return value ? words.yes : words.no;
   return JSON.stringify(value);
 }
 
@@ -60,9 +45,8 @@ const EXACT_UNITS: [ending: RegExp, unit: string, scale: number][] = [
   [/(_|^)bytes$/, "bytes", 1],
   [/(_|^)(share|ratio)$/, "%", 100],
 ];
-const full = new Intl.NumberFormat("en-US", { maximumFractionDigits: 12 });
 const inExactUnit = (value: number, unit: string, scale: number) =>
-  `${full.format(scale === 1 ? value : Number((value * scale).toPrecision(12)))} ${unit}`;
+  `${numerals(DIGITS_MAX).format(scale === 1 ? value : Number((value * scale).toPrecision(12)))} ${unit}`;
 
 /** What the words of a reading hide: "5,400 s"; null where they are exact themselves. */
 export function readingExact(name: string, value: unknown): string | null {
@@ -78,11 +62,14 @@ export function exactInUnit(value: number | null | undefined, unit: string): str
   return unit === "ratio" ? inExactUnit(value, "%", 100) : null;
 }
 
+const COUNTED: Record<string, (amount: number) => string> = words.counted;
+
 /** A threshold in its unit: `60, "s"` → "1m". */
 export function inUnit(value: number | null | undefined, unit: string): string {
-  if (value === null || value === undefined) return "not set";
+  if (value === null || value === undefined) return words.notSet;
   if (unit === "s") return formatDuration(value);
   if (unit === "ratio") return formatShare(value);
   if (unit === "bytes") return formatBytes(value);
-  return `${formatInteger(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
+  const counted = Object.hasOwn(COUNTED, unit) ? COUNTED[unit] : undefined;
+  return counted ? counted(value) : words.inUnit(value, unit);
 }

@@ -1,13 +1,8 @@
+import { words } from "@/words/plans";
 import type { Plan, Risk } from "./types";
 
 /** What a plan may cost that does not come back by itself; a risk without words does not pass the type check. */
-const RISKS: Record<Risk, string> = {
-  "loses-data": "records may be lost",
-  "loses-access": "clients may lose access",
-  "opens-access": "others may get access",
-  "skips-records": "records may never be read",
-  "fills-disk": "a disk may fill up",
-};
+const RISKS: Record<Risk, string> = words.risks;
 
 const risksOf = (plan: Plan): Risk[] => plan.impact.risks ?? [];
 

@@ -1,5 +1,6 @@
 /** Who is signed in, for which tenant. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { words } from "@/words";
 import type { BodyOf } from "./addresses";
 import { api, setCsrfToken } from "./api-client";
 import { clearDrafts } from "./draft";
@@ -52,7 +53,7 @@ export function useSignInAgain() {
       const before = client.getQueryData(sessionQuery.queryKey);
       const answer = body ? api.post("/console/api/login", { body }) : api.get("/console/api/session", {});
       const session = remember(await answer);
-      if (session.user === null) throw new ApiError({ title: "You are not signed in yet", status: 401 });
+      if (session.user === null) throw new ApiError({ title: words.common.errors.notSignedIn, status: 401 });
       const slug = before?.tenant?.slug;
       if (session.user.username !== before?.user?.username || !slug || slug === session.tenant?.slug) return session;
       return remember(await api.post("/console/api/tenant", { body: { slug } }));

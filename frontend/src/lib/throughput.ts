@@ -1,6 +1,7 @@
 /** Records and bytes a second of a cluster, its brokers, topics, groups and partitions, over a range. */
 import { useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
+import { words } from "@/words/charts";
 import { api } from "./api-client";
 import { batched } from "./batch";
 import { CHART_RANGES, type ChartRange } from "./search";
@@ -108,9 +109,9 @@ export const lineEach = (found: Throughput, measure: Measure): Line[] =>
     .filter((line) => line.points.some(([, value]) => value !== null));
 
 function seriesName({ broker, group, partition, topic }: ThroughputSeries): string {
-  if (broker !== null) return `broker ${broker}`;
-  if (partition !== null) return `partition ${partition}`;
-  return topic ?? group ?? "all";
+  if (broker !== null) return words.series.broker(broker);
+  if (partition !== null) return words.series.partition(partition);
+  return topic ?? group ?? words.series.all;
 }
 
 const pointsOf = (at: number[], values: (number | null)[]): [number, number | null][] =>

@@ -1,5 +1,6 @@
 /** What happened: how it is read, which sorts there are, and where an event leads. */
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { words } from "@/words/timeline";
 import { api } from "./api-client";
 import { REFRESH_MS } from "./page";
 import { isRefusal } from "./problem";
@@ -8,40 +9,42 @@ import type { TimelineEvent, TimelineKind } from "./types";
 
 const PAGE_SIZE = 100;
 
-/** Each kind's short name, and the sort of events that it is listed with. */
-const KINDS: Record<TimelineKind, [label: string, group: EventGroup]> = {
-  "cluster-unreachable": ["Cluster away", "brokers"],
-  "cluster-answers": ["Cluster back", "brokers"],
-  "controller-changed": ["Controller", "brokers"],
-  "broker-down": ["Broker left", "brokers"],
-  "broker-up": ["Broker came", "brokers"],
-  "partitions-offline": ["Offline", "partitions"],
-  "partitions-online": ["Online", "partitions"],
-  "leader-changed": ["Leader", "partitions"],
-  "isr-shrunk": ["ISR shrank", "partitions"],
-  "isr-grew": ["ISR grew", "partitions"],
-  "replicas-changed": ["Replicas", "partitions"],
-  "partitions-added": ["Partitions", "topics"],
-  "topic-created": ["Topic created", "topics"],
-  "topic-deleted": ["Topic deleted", "topics"],
-  "config-changed": ["Configuration", "topics"],
-  deployment: ["Deployment", "deployments"],
-  "operation-began": ["Operation", "operations"],
-  "operation-ended": ["Operation", "operations"],
-  "operation-undone": ["Undone", "operations"],
-  "alert-fired": ["Alert", "alerts"],
-  "alert-resolved": ["Alert over", "alerts"],
+/** The sort of events that each kind is listed with. */
+const GROUPS: Record<TimelineKind, EventGroup> = {
+  "cluster-unreachable": "brokers",
+  "cluster-answers": "brokers",
+  "controller-changed": "brokers",
+  "broker-down": "brokers",
+  "broker-up": "brokers",
+  "partitions-offline": "partitions",
+  "partitions-online": "partitions",
+  "leader-changed": "partitions",
+  "isr-shrunk": "partitions",
+  "isr-grew": "partitions",
+  "replicas-changed": "partitions",
+  "partitions-added": "topics",
+  "topic-created": "topics",
+  "topic-deleted": "topics",
+  "config-changed": "topics",
+  deployment: "deployments",
+  "operation-began": "operations",
+  "operation-ended": "operations",
+  "operation-undone": "operations",
+  "alert-fired": "alerts",
+  "alert-resolved": "alerts",
 };
+/** A kind without a name does not pass the type check. */
+const NAMES: Record<TimelineKind, string> = words;
 
-export const kindWord = (kind: TimelineKind): string => KINDS[kind][0];
+export const kindWord = (kind: TimelineKind): string => NAMES[kind];
 const kindsOf = (group: EventGroup): string =>
-  Object.entries(KINDS)
-    .filter(([, [, one]]) => one === group)
+  Object.entries(GROUPS)
+    .filter(([, one]) => one === group)
     .map(([kind]) => kind)
     .join(",");
 
 /** Kinds that charts mark: an operation once, when it has ended. */
-export const ofCharts = Object.keys(KINDS)
+export const ofCharts = Object.keys(GROUPS)
   .filter((kind) => kind !== "operation-began")
   .join(",");
 

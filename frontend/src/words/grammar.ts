@@ -8,14 +8,21 @@ export interface Grammar {
   number: (value: number) => string;
   /** `count(2, { one: "# topic", other: "# topics" })` → "2 topics". */
   count: (value: number, forms: Forms) => string;
+  /** The same with the fraction that was measured, twelve digits at most: "2,048.5 bytes". */
+  exact: (value: number, forms: Forms) => string;
 }
 
 export function grammar(language: string): Grammar {
   const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
+  // Twelve digits after the point are more than any of our sources measures, and hide 0.1 + 0.2.
+  const fractions = new Intl.NumberFormat(language, { maximumFractionDigits: 12 });
   const rules = new Intl.PluralRules(language);
   const number = (value: number) => numbers.format(value);
+  const put = (value: number, forms: Forms, text: string) =>
+    (forms[rules.select(value)] ?? forms.other).replaceAll("#", () => text);
   return {
     number,
-    count: (value, forms) => (forms[rules.select(value)] ?? forms.other).replaceAll("#", () => number(value)),
+    count: (value, forms) => put(value, forms, number(value)),
+    exact: (value, forms) => put(value, forms, fractions.format(value)),
   };
 }

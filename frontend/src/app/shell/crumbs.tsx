@@ -62,7 +62,7 @@ export function Crumbs() {
           <Link activeOptions={EXACT} to="/clusters/$clusterId/groups/$group" params={{ clusterId, group }}>
             {group}
           </Link>,
-          "Reset offsets",
+          say.resetOffsets,
         );
       } else items.push(group);
     } else if (broker) {

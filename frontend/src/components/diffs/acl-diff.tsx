@@ -1,15 +1,8 @@
+import { aclSentence } from "@/lib/acl-words";
 import type { AclBinding } from "@/lib/types";
 import { words } from "@/words/diffs";
 
 const say = words.aclDiff;
-
-/** An ACL as one sentence. */
-export function aclSentence(acl: AclBinding): string {
-  const pattern = acl.pattern_type.toUpperCase() === "PREFIXED" ? say.startingWith : "";
-  const verb = acl.permission.toUpperCase() === "DENY" ? say.mayNot : say.may;
-  const from = acl.host === "*" ? "" : say.from(acl.host);
-  return `${acl.principal} ${verb} ${acl.operation.toLowerCase()} ${acl.resource_type.toLowerCase()}${pattern} “${acl.resource_name}”${from}`;
-}
 
 interface AclDiffProps {
   bindings: AclBinding[];

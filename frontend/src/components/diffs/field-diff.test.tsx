@@ -2,7 +2,8 @@ import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { rowsOf } from "@/testing/app";
-import { AclDiff, aclSentence } from "./acl-diff";
+import { AclDiff } from "./acl-diff";
+import { aclSentence } from "@/lib/acl-words";
 import { FieldDiff, flatten } from "./field-diff";
 
 const acl = {

@@ -1,9 +1,9 @@
 import { formatBytes, formatInteger } from "@/lib/format";
-import { grantSentence } from "@/lib/grants";
+import { grantSentence } from "@/lib/grant-words";
 import type { AclBinding, Grant } from "@/lib/types";
 import { words } from "@/words/diffs";
 import { ConfigValue } from "../config-value";
-import { aclSentence } from "./acl-diff";
+import { aclSentence } from "@/lib/acl-words";
 
 const say = words.fieldDiff;
 
@@ -37,8 +37,8 @@ interface Placed {
 const isPlaced = (item: object): item is Placed => "broker_id" in item && "host_id" in item && "client_port" in item;
 
 function placedSentence({ broker_id, host_id, rack, address, client_port, internal_port }: Placed): string {
-  const where = rack === "" ? host_id : `${host_id} (rack ${rack})`;
-  return `broker ${broker_id} on ${where}: clients at ${address}:${client_port}, brokers at ${address}:${internal_port}`;
+  const where = rack === "" ? host_id : say.inRack(host_id, rack);
+  return say.placed(broker_id, where, `${address}:${client_port}`, `${address}:${internal_port}`);
 }
 
 /** One item of a list on its own line: a rule or a place as a sentence, any other object as JSON. */

@@ -59,10 +59,10 @@ export function LeaseDiff({ diff }: { diff: LeaseDiffData }) {
                   <Quantity of="bytes" value={row.held_bytes} />
                 </td>
                 <td data-align="right">
-                  <Quantity of="bytes" value={row.bytes_at_end} none="not known" />
+                  <Quantity of="bytes" value={row.bytes_at_end} none={say.notKnown} />
                 </td>
                 <td data-align="right">
-                  <Quantity of="bytes" value={row.usable_at_end} none="not known" />
+                  <Quantity of="bytes" value={row.usable_at_end} none={say.notKnown} />
                 </td>
                 <td className={row.fits === null ? "ps-warn" : row.fits ? "ps-ok" : "ps-bad"}>
                   {row.fits === null ? say.notKnown : row.fits ? say.yes : say.no}

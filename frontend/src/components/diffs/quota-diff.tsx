@@ -1,4 +1,4 @@
-import { QUOTA_KEYS, QUOTAS, quotaText } from "@/lib/quotas";
+import { QUOTA_KEYS, quotaWords, quotaText } from "@/lib/quotas";
 import type { ClientQuota } from "@/lib/types";
 import { words } from "@/words/diffs";
 
@@ -29,7 +29,7 @@ export function QuotaDiff({ before, after }: { before: Values; after: Values }) 
           <tbody>
             {changed.map((key) => (
               <tr key={key}>
-                <td>{QUOTAS[key].title}</td>
+                <td>{quotaWords[key].title}</td>
                 <td className="ps-diff-del">
                   <Value name={key} values={before} />
                 </td>

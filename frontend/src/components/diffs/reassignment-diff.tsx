@@ -110,12 +110,19 @@ type Balanced = NonNullable<ReassignmentDiffData["balance"]>;
 const percent = (share: number) => `${Math.round(share * 100)} %`;
 
 /** The same, not rounded. */
-const tolerances = ({ bytes_tolerance: bytes, replicas_tolerance, leaders_tolerance }: Balanced): string =>
-  [
-    ...(bytes === null ? [] : [`bytes ${exactly("share", bytes)}`]),
-    `replicas ${exactly("share", replicas_tolerance)}`,
-    `preferred leaders ${exactly("share", leaders_tolerance)}`,
-  ].join(", ");
+const tolerances = ({ bytes_tolerance, replicas_tolerance, leaders_tolerance }: Balanced): string => {
+  const replicas = exactly("share", replicas_tolerance);
+  const leaders = exactly("share", leaders_tolerance);
+  if (bytes_tolerance === null) return say.tolerances(replicas, leaders);
+  return say.tolerancesOfBytes(exactly("share", bytes_tolerance), replicas, leaders);
+};
+
+/** The sentence about it. */
+function balanceWords({ bytes_tolerance, replicas_tolerance, leaders_tolerance }: Balanced): string {
+  const leaders = percent(leaders_tolerance);
+  if (bytes_tolerance === null) return say.balancedByNumber(leaders);
+  return say.balancedByBytes(percent(bytes_tolerance), percent(replicas_tolerance), leaders);
+}
 
 /** What was balanced and how closely, and what the plan does not reach. */
 function Balance({ diff }: { diff: ReassignmentDiffData }) {
@@ -124,10 +131,7 @@ function Balance({ diff }: { diff: ReassignmentDiffData }) {
     <>
       {balance && (
         <div className="ps-muted" title={tolerances(balance)}>
-          {balance.bytes_tolerance === null
-            ? say.replicasAreBalancedByNumber
-            : say.bytesAreBalancedWithinOf(percent(balance.bytes_tolerance), percent(balance.replicas_tolerance))}
-          {say.preferredLeadersWithin(percent(balance.leaders_tolerance))}
+          {balanceWords(balance)}
         </div>
       )}
       {limits.length > 0 && (

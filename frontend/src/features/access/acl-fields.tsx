@@ -1,7 +1,8 @@
 import { Checkbox, Group, MultiSelect, Select, Stack, TextInput } from "@mantine/core";
 import { ACL_TEMPLATES } from "@/generated/constants";
 import { words } from "@/words/access";
-import { type AclInput, BY_HAND, OPERATIONS, operationWords, templateOf } from "./acl-words";
+import { operationWords } from "@/lib/acl-words";
+import { type AclInput, BY_HAND, OPERATIONS, templateOf } from "./acl-words";
 
 const say = words.aclFields;
 

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { ACL_TEMPLATES } from "@/generated/constants";
 import type { AclTemplate } from "@/lib/access";
+import { aclSummary, resourceWords } from "@/lib/acl-words";
 import {
   type AclInput,
   BY_HAND,
   EMPTY_ACL,
   aclBindings,
-  aclSummary,
-  resourceWords,
   shortOperation,
   templateBindings,
   templateOf,

@@ -1,24 +1,11 @@
-/** ACLs in words, and templates of ACLs for what people mean. */
+/** Templates of ACLs for what people mean, and what the form of ACLs holds. */
 import { ACL_TEMPLATES } from "@/generated/constants";
 import type { AclTemplate } from "@/lib/access";
+import { operationWords } from "@/lib/acl-words";
 import type { AclBinding, AclRule } from "@/lib/types";
 import { words } from "@/words/access";
 
 const say = words.aclWords;
-
-/** "read, describe demo.*; read group workers" for a list of one principal's rules. */
-export function aclSummary(acls: AclBinding[]): string {
-  const byResource = new Map<string, string[]>();
-  for (const acl of acls) {
-    const name = acl.pattern_type === "PREFIXED" ? `${acl.resource_name}*` : acl.resource_name;
-    const kind = acl.resource_type === "TOPIC" ? "" : `${acl.resource_type.toLowerCase().replace("_", " ")} `;
-    const key = acl.resource_type === "CLUSTER" ? say.theCluster : `${kind}${name}`;
-    const operation = operationWords(acl.operation);
-    const verb = acl.permission === "DENY" ? say.not(operation) : operation;
-    byResource.set(key, [...(byResource.get(key) ?? []), verb]);
-  }
-  return [...byResource].map(([resource, verbs]) => `${verbs.join(", ")} ${resource}`).join("; ");
-}
 
 /** Every word said: what the service would fill in is shown before it is asked for. */
 type Rule = Required<AclRule>;
@@ -132,21 +119,7 @@ export const asRules = (bindings: AclBinding[]): AclRule[] =>
 
 export const CLUSTER_RESOURCE = "kafka-cluster";
 
-/** "describe configs" of DESCRIBE_CONFIGS. */
-export const operationWords = (operation: string): string => operation.toLowerCase().replaceAll("_", " ");
-
 const SHORT: Readonly<Record<string, string>> = say.shortOperations;
 
 /** An operation as it stands in a cell of the matrix; its whole name is said beside it. */
 export const shortOperation = (operation: string): string => SHORT[operation] ?? operationWords(operation);
-
-/** "topic orders*" of what an ACL is about. */
-export function resourceWords({
-  resource_type,
-  resource_name,
-  pattern_type,
-}: Pick<AclBinding, "resource_type" | "resource_name" | "pattern_type">): string {
-  if (resource_type === "CLUSTER") return say.theCluster;
-  const star = pattern_type === "PREFIXED" ? "*" : "";
-  return `${operationWords(resource_type)} ${resource_name}${star}`;
-}

@@ -1,15 +1,16 @@
 import { Autocomplete, Button, Group, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Lines } from "@/components/card";
-import { AclDiff, aclSentence } from "@/components/diffs/acl-diff";
+import { AclDiff } from "@/components/diffs/acl-diff";
 import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
 import { type AccessDecision, type DecisionQuery, useAccessDecision } from "@/lib/access";
 import { RESOURCE_TYPES, type ResourceType } from "@/lib/search";
+import { aclSentence, operationWords, typeWords } from "@/lib/acl-words";
 import type { AclBinding, KafkaUser } from "@/lib/types";
 import { words } from "@/words/access";
-import { OPERATIONS, operationWords, templateOf } from "./acl-words";
+import { OPERATIONS, templateOf } from "./acl-words";
 
 const say = words.checkView;
 
@@ -92,7 +93,7 @@ export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, o
             label={say.on}
             size="sm"
             allowDeselect={false}
-            data={RESOURCE_TYPES.map((value) => ({ value, label: operationWords(value) }))}
+            data={RESOURCE_TYPES.map((value) => ({ value, label: typeWords(value) }))}
             value={type}
             onChange={(next) => next && set({ type: next, op: operationsOn(next)[0] })}
           />

@@ -14,7 +14,8 @@ import { onOneLine } from "@/lib/hostile";
 import { ApiError } from "@/lib/problem";
 import type { KafkaUser } from "@/lib/types";
 import { words } from "@/words/access";
-import { type AclInput, operationWords } from "./acl-words";
+import { operationWords } from "@/lib/acl-words";
+import { type AclInput } from "./acl-words";
 import { grantFor } from "./denied-grant";
 
 const say = words.deniedView;

@@ -1,8 +1,9 @@
 import { Breakable } from "@/components/breakable";
 import { ScrollBox } from "@/components/scroll-box";
 import type { AccessMatrix, MatrixEntry } from "@/lib/access";
+import { operationWords, resourceWords, typeWords } from "@/lib/acl-words";
 import { words } from "@/words/access";
-import { operationWords, resourceWords, shortOperation } from "./acl-words";
+import { shortOperation } from "./acl-words";
 
 const say = words.matrixTable;
 
@@ -23,7 +24,7 @@ export function MatrixTable({ matrix, onCheck }: MatrixTableProps) {
             {matrix.resources.map((resource) => (
               <th key={resourceKey(resource)} scope="col">
                 <span className="ps-muted">
-                  {resource.resource_type === "CLUSTER" ? "" : `${operationWords(resource.resource_type)} `}
+                  {resource.resource_type === "CLUSTER" ? "" : `${typeWords(resource.resource_type)} `}
                 </span>
                 <span
                   className="ps-mono"

@@ -11,8 +11,8 @@ import { useAccessMatrix } from "@/lib/access";
 import { isRefusal } from "@/lib/problem";
 import { RESOURCE_TYPES, type ResourceType } from "@/lib/search";
 import { useTypedText } from "@/lib/use-typed-text";
+import { typeWords } from "@/lib/acl-words";
 import { words } from "@/words/access";
-import { operationWords } from "./acl-words";
 import { MatrixTable } from "./matrix-table";
 
 const say = words.matrixView;
@@ -62,7 +62,7 @@ export function MatrixView({ clusterId, view, onView, onCheck }: MatrixViewProps
           aria-label={say.typeOfResource}
           placeholder={say.everyType}
           clearable
-          data={RESOURCE_TYPES.map((type) => ({ value: type, label: operationWords(type) }))}
+          data={RESOURCE_TYPES.map((type) => ({ value: type, label: typeWords(type) }))}
           value={view.type ?? null}
           onChange={(type) => onView({ ...view, type: type ?? undefined })}
         />

@@ -8,7 +8,7 @@ import {
   isQuota,
   QUOTA_KEYS,
   type QuotaInputs,
-  QUOTAS,
+  quotaWords,
   quotaChanges,
   textsOf,
 } from "@/lib/quotas";
@@ -88,7 +88,7 @@ export function QuotaForm({ opened, row, quotas, users, onClose, onPlan }: Quota
           {QUOTA_KEYS.map((key) => (
             <TextInput
               key={key}
-              label={say.quotaPerBroker(QUOTAS[key].title, QUOTAS[key].unit)}
+              label={say.quotaPerBroker(quotaWords[key].title, quotaWords[key].unit)}
               placeholder={say.noQuota}
               size="sm"
               inputMode="decimal"

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { Breakable } from "@/components/breakable";
 import { DataTable } from "@/components/data-table";
 import type { ClientQuota } from "@/lib/types";
-import { QUOTA_KEYS, QUOTAS, quotaText } from "@/lib/quotas";
+import { QUOTA_KEYS, quotaWords, quotaText } from "@/lib/quotas";
 import { words } from "@/words/access";
 
 const say = words.quotaTable;
@@ -32,12 +32,12 @@ export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProp
     ...QUOTA_KEYS.map((key) =>
       column.accessor((row) => row.quotas[key] ?? -1, {
         id: key,
-        header: QUOTAS[key].title,
+        header: quotaWords[key].title,
         meta: { align: "right" as const, ...(key.endsWith("byte_rate") ? {} : { hideBelow: "sm" as const }) },
         cell: ({ row }) => {
           const value = row.original.quotas[key];
           return (
-            <span title={value === null ? say.noQuotaOfItsOwn : say.perBroker(key, value)}>
+            <span title={value === null ? say.noQuotaOfItsOwn : say.perBroker(quotaWords[key].title, value)}>
               {quotaText(key, value)}
             </span>
           );

@@ -52,7 +52,7 @@ describe("quotas", () => {
       ["user penstock-admin", "2 MiB/s", "–", "50 %", "–"],
     ]);
     expect(screen.getByRole("heading", { name: "Quotas, per broker" })).toBeTruthy();
-    expect(screen.getAllByTitle("producer_byte_rate: 2,097,152 per broker")).toHaveLength(2);
+    expect(screen.getAllByTitle("Produces at most: 2,097,152 per broker")).toHaveLength(2);
   });
 
   it("plans only what changes, and shows before and after", async () => {

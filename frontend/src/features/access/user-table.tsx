@@ -8,7 +8,7 @@ import { Status } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
 import type { AccessDrift, AclBinding, KafkaUser, PasswordOverlap } from "@/lib/types";
 import { words } from "@/words/access";
-import { aclSummary } from "./acl-words";
+import { aclSummary } from "@/lib/acl-words";
 
 const say = words.userTable;
 

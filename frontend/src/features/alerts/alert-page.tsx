@@ -33,8 +33,9 @@ const say = words.alertPage;
 
 const route = getRouteApi("/app/alerts/$alertId");
 
+const AFFECTED: Record<string, (amount: number) => string> = words.affected;
 /** "topics", of one "topic". */
-const unitOf = (count: number, unit: string): string => (count === 1 ? unit.replace(/s$/, "") : unit);
+const unitOf = (count: number, unit: string): string => AFFECTED[unit]?.(count) ?? unit;
 
 function figures(alert: AlertDetail): Stat[] {
   return [

@@ -213,7 +213,8 @@ export function OverrideForm({ rules, rule, override, onClose }: OverrideFormPro
   );
 }
 
-const unitWord = (unit: string): string => ({ s: "seconds", ratio: say.partsOfOne })[unit] ?? unit;
+const UNITS: Record<string, string> = say.units;
+const unitWord = (unit: string): string => UNITS[unit] ?? unit;
 
 /** With this number, or without one where the field is empty. */
 function withNumber(all: Record<string, number>, name: string, value: number | string): Record<string, number> {

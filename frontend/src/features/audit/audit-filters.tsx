@@ -1,5 +1,12 @@
 import { Autocomplete, Button, Select, TextInput } from "@mantine/core";
-import { ACTION_BEGINNINGS, ACTOR_BEGINNINGS, isFiltered, OUTCOMES, RESOURCE_BEGINNINGS } from "@/lib/audit";
+import {
+  ACTION_BEGINNINGS,
+  ACTOR_BEGINNINGS,
+  isFiltered,
+  OUTCOMES,
+  outcomeWords,
+  RESOURCE_BEGINNINGS,
+} from "@/lib/audit";
 import type { AuditLast, AuditSearch } from "@/lib/search";
 import { useOverview } from "@/lib/use-clusters";
 import { useTypedText } from "@/lib/use-typed-text";
@@ -65,7 +72,10 @@ export function AuditFilters({ search, actors, onChange }: AuditFiltersProps) {
       <Choice
         label={say.outcome}
         value={search.outcome ?? ""}
-        data={[{ value: "", label: say.any }, ...withOwn(OUTCOMES, search.outcome)]}
+        data={[
+          { value: "", label: say.any },
+          ...withOwn(OUTCOMES, search.outcome).map((value) => ({ value, label: outcomeWords(value) })),
+        ]}
         onChange={(outcome) => onChange({ outcome: outcome || undefined })}
       />
       <Choice

@@ -6,15 +6,17 @@ import { FieldDiff } from "@/components/diffs/field-diff";
 import { actorName } from "@/components/operation-list";
 import { RelTime } from "@/components/rel-time";
 import { Status } from "@/components/status";
-import { actionWords } from "@/lib/audit";
+import { actionWords, outcomeWords } from "@/lib/audit";
 import type { AuditEvent } from "@/lib/types";
 import { words } from "@/words/audit";
 
 const say = words.auditRow;
 
 function Outcome({ outcome }: { outcome: string }) {
-  if (outcome === "ok" || outcome === "succeeded") return <Status tone="ok" label={outcome} />;
-  return <Status tone={outcome === "failed" || outcome === "refused" ? "bad" : "muted"} label={outcome} />;
+  if (outcome === "ok" || outcome === "succeeded") return <Status tone="ok" label={outcomeWords(outcome)} />;
+  return (
+    <Status tone={outcome === "failed" || outcome === "refused" ? "bad" : "muted"} label={outcomeWords(outcome)} />
+  );
 }
 
 /** One event; what was recorded of it when asked to. */
@@ -65,34 +67,34 @@ function Details({ event }: { event: AuditEvent }) {
   return (
     <>
       <dl className="ps-kv" style={{ marginBottom: 8 }}>
-        <Fact name="At">{new Date(event.at).toLocaleString()}</Fact>
-        <Fact name="Action">
+        <Fact name={say.at}>{new Date(event.at).toLocaleString()}</Fact>
+        <Fact name={say.action}>
           <span className="ps-mono">{event.action}</span>
         </Fact>
-        <Fact name="On">
+        <Fact name={say.on}>
           <span className="ps-mono">{event.resource}</span>
         </Fact>
-        <Fact name="Outcome">{event.outcome}</Fact>
-        {event.reason && <Fact name="Reason">{event.reason}</Fact>}
+        <Fact name={say.outcome}>{outcomeWords(event.outcome)}</Fact>
+        {event.reason && <Fact name={say.reason}>{event.reason}</Fact>}
         {operationId && (
-          <Fact name="Operation">
+          <Fact name={say.operation}>
             <Link to="/operations/$operationId" params={{ operationId }} className="ps-link ps-mono">
               {operationId}
             </Link>
           </Fact>
         )}
         {event.remote_address && (
-          <Fact name="From">
+          <Fact name={say.from}>
             <span className="ps-mono">{event.remote_address}</span>
           </Fact>
         )}
         {event.credential && (
-          <Fact name="By">
+          <Fact name={say.by}>
             <span className="ps-mono">{event.credential}</span>
           </Fact>
         )}
         {event.request_id && (
-          <Fact name="Request">
+          <Fact name={say.request}>
             <span className="ps-mono">{event.request_id}</span>
           </Fact>
         )}

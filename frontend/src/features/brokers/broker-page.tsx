@@ -18,7 +18,7 @@ import { formatInteger } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
-import { formatShare } from "@/lib/readings";
+import { formatShare } from "@/lib/shares";
 import { BROKER_TABS } from "@/lib/search";
 import type { BrokerDetail, BrokerPlacement, PlanRequest } from "@/lib/types";
 import { words } from "@/words/brokers";

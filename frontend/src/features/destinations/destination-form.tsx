@@ -5,7 +5,7 @@ import { useChange } from "@/lib/administration";
 import type { BodyOf } from "@/lib/addresses";
 import { useAlertRules } from "@/lib/alerts";
 import { api } from "@/lib/api-client";
-import { KINDS } from "@/lib/destinations";
+import { destinationWords, KINDS } from "@/lib/destinations";
 import type { AlertSeverity, Destination, DestinationKind } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
 import { words } from "@/words/destinations";
@@ -44,11 +44,11 @@ const fieldsOf = (present: Destination | undefined): Fields => ({
 });
 
 function configOf({ kind, url, ca, to }: Fields): NonNullable<Taken["config"]> {
-  const words = KINDS[kind];
+  const takes = KINDS[kind];
   return {
-    ...(words.url && url ? { url } : {}),
-    ...(words.ca && ca ? { ca_pem: ca } : {}),
-    ...(words.to ? { to } : {}),
+    ...(takes.url && url ? { url } : {}),
+    ...(takes.ca && ca ? { ca_pem: ca } : {}),
+    ...(takes.to ? { to } : {}),
   };
 }
 
@@ -79,7 +79,8 @@ function isReady(fields: Fields, isNew: boolean): boolean {
 export function DestinationForm({ destination, onClose }: { destination?: Destination; onClose: () => void }) {
   const [fields, setFields] = useState(() => fieldsOf(destination));
   const set = (change: Partial<Fields>) => setFields((old) => ({ ...old, ...change }));
-  const words = KINDS[fields.kind];
+  const takes = KINDS[fields.kind];
+  const { url, secret } = destinationWords[fields.kind];
   const isNew = destination === undefined;
   const send = useChange(
     () => {
@@ -111,7 +112,7 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
           label={say.kind}
           allowDeselect={false}
           disabled={!isNew}
-          data={Object.entries(KINDS).map(([value, { label }]) => ({ value, label }))}
+          data={Object.entries(destinationWords).map(([value, { label }]) => ({ value, label }))}
           value={fields.kind}
           onChange={(value) => set({ kind: (value ?? "webhook") as DestinationKind, secret: "" })}
         />
@@ -124,17 +125,17 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
           onChange={(event) => set({ name: event.currentTarget.value })}
         />
       </Group>
-      {words.url && (
+      {url && (
         <TextInput
-          label={words.url.label}
-          placeholder={words.url.placeholder}
-          description={words.url.optional ? say.optional : undefined}
+          label={url.label}
+          placeholder={url.placeholder}
+          description={takes.url?.optional ? say.optional : undefined}
           autoComplete="off"
           value={fields.url}
           onChange={(event) => set({ url: event.currentTarget.value })}
         />
       )}
-      {words.to && (
+      {takes.to && (
         <TagsInput
           label={say.receivers}
           description={say.upTo20MailAddresses}
@@ -144,17 +145,17 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
           onChange={(to) => set({ to })}
         />
       )}
-      {words.secret && (
+      {secret && (
         <PasswordInput
-          label={words.secret.label}
-          description={`${words.secret.hint}${secretState(destination, words.secret.optional)}`}
+          label={secret.label}
+          description={secretHint(secret.hint, destination, takes.secret?.optional)}
           autoComplete="new-password"
           value={fields.secret}
           onChange={(event) => set({ secret: event.currentTarget.value })}
         />
       )}
       <WhatIsTold fields={fields} set={set} />
-      {words.ca && (
+      {takes.ca && (
         <Textarea
           label={say.authoritiesThatAreTrusted}
           description={say.certificatesInPemOptional}
@@ -170,9 +171,9 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
   );
 }
 
-function secretState(present: Destination | undefined, optional: boolean | undefined): string {
-  if (present?.has_secrets) return say.oneIsKeptAndShown;
-  return optional ? say.optional2 : "";
+function secretHint(hint: string, present: Destination | undefined, optional: boolean | undefined): string {
+  if (present?.has_secrets) return say.oneIsKept(hint);
+  return optional ? say.isOptional(hint) : hint;
 }
 
 interface WhatIsToldProps {

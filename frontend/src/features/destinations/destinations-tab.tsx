@@ -13,7 +13,7 @@ import { RelTime } from "@/components/rel-time";
 import { Status } from "@/components/status";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
-import { addressOf, KINDS, useDestinations } from "@/lib/destinations";
+import { addressOf, destinationWords, useDestinations } from "@/lib/destinations";
 import { useSession } from "@/lib/session";
 import type { Destination } from "@/lib/types";
 import { words } from "@/words/destinations";
@@ -69,12 +69,16 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
         <div style={{ padding: "3px 0" }}>
           <div style={{ fontWeight: 520 }}>{row.name}</div>
           <div className="ps-muted ps-only-sm" style={{ fontSize: "0.75rem" }}>
-            {KINDS[row.kind].label}
+            {destinationWords[row.kind].label}
           </div>
         </div>
       ),
     }),
-    column.accessor((row) => KINDS[row.kind].label, { id: "kind", header: say.kind, meta: { hideBelow: "sm" } }),
+    column.accessor((row) => destinationWords[row.kind].label, {
+      id: "kind",
+      header: say.kind,
+      meta: { hideBelow: "sm" },
+    }),
     column.accessor(addressOf, {
       id: "address",
       header: say.address,

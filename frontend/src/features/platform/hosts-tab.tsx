@@ -20,9 +20,6 @@ import { words } from "@/words/platform";
 const say = words.hostsTab;
 
 const column = createColumnHelper<PlatformHost>();
-/** What an operator runs where the control plane's ZooKeeper login is. */
-const ADMIT = "manage.py zookeeper host <name> --connection <login that lets agents in> --file <the agent's file>";
-
 export function HostsTab() {
   const [removing, setRemoving] = useState<PlatformHost | null>(null);
   const hosts = usePlatformHosts();
@@ -118,7 +115,7 @@ export function HostsTab() {
       </Card>
       <Card title={say.addAHost} padded>
         <p style={{ margin: "0 0 8px" }}>{say.admitItWhereTheControl}</p>
-        <CodeBlock label={say.command} text={ADMIT} />
+        <CodeBlock label={say.command} text={say.admit} />
       </Card>
       {removing && <RemoveForm host={removing} onClose={() => setRemoving(null)} />}
     </Stack>

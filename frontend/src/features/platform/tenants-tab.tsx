@@ -10,7 +10,8 @@ import { ListView } from "@/components/list-view";
 import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Status, type Tone } from "@/components/status";
-import { ROLES, useChange, usePlatformTenant, usePlatformTenants } from "@/lib/administration";
+import { useChange, usePlatformTenant, usePlatformTenants } from "@/lib/administration";
+import { roleChoices } from "@/lib/grant-words";
 import { api } from "@/lib/api-client";
 import type { Role, TenantState, TenantSummary } from "@/lib/types";
 import { words } from "@/words/platform";
@@ -282,7 +283,7 @@ function MemberForm({ tenant, onClose }: OfTenant) {
         label={say.role}
         size="sm"
         allowDeselect={false}
-        data={ROLES}
+        data={roleChoices()}
         value={role}
         onChange={(value) => value && setRole(value as Role)}
       />

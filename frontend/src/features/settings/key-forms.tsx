@@ -4,7 +4,8 @@ import { FormModal } from "@/components/form-modal";
 import { GrantsEditor } from "@/features/settings/grants-editor";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
-import { isGrant, NEW_GRANT } from "@/lib/grants";
+import { isGrant } from "@/lib/grant-words";
+import { NEW_GRANT } from "@/lib/grants";
 import type { ApiKey, Grant, ServiceAccount } from "@/lib/types";
 import { words } from "@/words/settings";
 

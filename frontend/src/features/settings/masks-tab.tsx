@@ -11,7 +11,7 @@ import { ListView } from "@/components/list-view";
 import { DeleteItem } from "@/components/more-menu";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
-import { patternFault } from "@/lib/grants";
+import { patternFault } from "@/lib/grant-words";
 import type { Mask, MaskInput } from "@/lib/types";
 import { words } from "@/words/settings";
 
@@ -55,7 +55,7 @@ function whatOf({ part, path }: Mask): string {
 const topicsOf = ({ topics: { match, name } }: Mask): string =>
   match === "any" ? say.allTopics : match === "prefix" ? `${name}…` : name;
 const seenBy = ({ see_through: roles }: Mask): string =>
-  roles.length === 0 ? "nobody" : roles.map((role) => labelOf(ROLES, role)).join(", ");
+  roles.length === 0 ? say.nobody : roles.map((role) => labelOf(ROLES, role)).join(", ");
 
 const NEW: MaskInput = {
   topics: { match: "prefix", name: "" },

@@ -11,8 +11,8 @@ import { DeleteItem } from "@/components/more-menu";
 import { RelTime } from "@/components/rel-time";
 import { type Once, ShownOnce } from "@/components/shown-once";
 import { Status, type Tone } from "@/components/status";
-import { isGrant } from "@/lib/grants";
-import { linkOf, ROLES, useChange, useInvitations, useMembers } from "@/lib/administration";
+import { isGrant, roleChoices } from "@/lib/grant-words";
+import { linkOf, useChange, useInvitations, useMembers } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { Invitation, Member, Role } from "@/lib/types";
 import { words } from "@/words/settings";
@@ -181,7 +181,7 @@ function RoleSelect({ value, onChange }: { value: Role; onChange: (role: Role) =
       label={say.role}
       size="sm"
       allowDeselect={false}
-      data={ROLES}
+      data={roleChoices()}
       value={value}
       onChange={(role) => role && onChange(role as Role)}
     />

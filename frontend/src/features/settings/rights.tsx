@@ -1,4 +1,4 @@
-import { grantLabel, grantSentence } from "@/lib/grants";
+import { grantLabel, grantSentence } from "@/lib/grant-words";
 import type { Grant } from "@/lib/types";
 import { words } from "@/words/settings";
 

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Card, PartView } from "@/components/card";
-import { aclSentence } from "@/components/diffs/acl-diff";
+import { aclSentence } from "@/lib/acl-words";
 import { Empty } from "@/components/empty";
 import { GroupLink } from "@/components/group-link";
 import { Notice } from "@/components/notice";

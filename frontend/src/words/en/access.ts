@@ -76,8 +76,6 @@ export const access = {
     anywhere: "anywhere",
   },
   aclWords: {
-    theCluster: "the cluster",
-    not: (operation: string) => `not ${operation}`,
     shortOperations: {
       DELETE: "del",
       DESCRIBE: "desc",

@@ -1,7 +1,18 @@
 import { rich, type Slot } from "../rich";
-import { number } from "./grammar";
+import { count, number } from "./grammar";
 
 export const alerts = {
+  /** What an alert counts, behind its number. */
+  affected: {
+    brokers: (amount: number) => count(amount, { one: "broker", other: "brokers" }),
+    clusters: (amount: number) => count(amount, { one: "cluster", other: "clusters" }),
+    groups: (amount: number) => count(amount, { one: "group", other: "groups" }),
+    keys: (amount: number) => count(amount, { one: "key", other: "keys" }),
+    limits: (amount: number) => count(amount, { one: "limit", other: "limits" }),
+    operations: (amount: number) => count(amount, { one: "operation", other: "operations" }),
+    partitions: (amount: number) => count(amount, { one: "partition", other: "partitions" }),
+    topics: (amount: number) => count(amount, { one: "topic", other: "topics" }),
+  },
   alertDeliveries: {
     deliveries: "Deliveries",
     noNotificationsWereSent: "No notifications were sent",
@@ -125,7 +136,14 @@ export const alerts = {
     inFromToNowFor: (unit: string, least: string, most: string, value: string) =>
       `In ${unit}, from ${least} to ${most}. Now ${value} for the tenant.`,
     asItIs2: "as it is",
-    partsOfOne: "parts of one",
+    units: {
+      s: "seconds",
+      ratio: "parts of one",
+      bytes: "bytes",
+      records: "records",
+      starts: "starts",
+      times: "times",
+    },
     deletedWhatIsSetMore: "Deleted: what is set more widely holds again, at last the rule's default.",
     deleteWhatIsSet: "Delete what is set",
     deleteWord: "Delete",

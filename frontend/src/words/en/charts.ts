@@ -2,6 +2,29 @@ import { rich, type Slot } from "../rich";
 import { count, number } from "./grammar";
 
 export const charts = {
+  series: {
+    broker: (id: number) => `broker ${id}`,
+    partition: (id: number) => `partition ${id}`,
+    all: "all",
+    peak: (name: string) => `${name}, peak`,
+  },
+  /** When a group first loses an unread record. */
+  loss: {
+    now: "now",
+    noneInSight: "none in sight",
+    within: (span: string) => `within ${span}`,
+    in: (span: string) => `in ${span}`,
+    between: (from: string, to: string) => `in ${from} to ${to}`,
+    what: "when it first loses an unread record, at its present pace",
+    exactly: (span: string) => `${span} until it first loses an unread record, at its present pace`,
+    exactlyBetween: (from: string, to: string) =>
+      `${from} to ${to} until it first loses an unread record, at its present pace`,
+  },
+  unread: {
+    unknownNumber: "an unknown number not started",
+    upTo: (most: number) => `up to ${number(most)} not started`,
+    and: (lag: number, rest: string) => `${number(lag)} + ${rest}`,
+  },
   chartEvents: {
     onEveryChart: "On every chart",
     hideEvents: "Hide events",

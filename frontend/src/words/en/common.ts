@@ -8,9 +8,14 @@ export const common = {
   toOverview: "Go to the overview",
   tryAgain: "Try again",
   loading: "Loading",
+  close: "Close",
   copy: "Copy",
   copied: "Copied",
   justNow: "just now",
+  notKnown: "not known",
+  /** Signs of units, behind their number. */
+  units: { days: "d", hours: "h", minutes: "m", seconds: "s", milliseconds: "ms" },
+  magnitudes: { thousands: "k", millions: "M", billions: "B", trillions: "T" },
   ago: (span: string) => `${span} ago`,
   fromNow: (span: string) => `in ${span}`,
   request: (id: string) => `request ${id}`,
@@ -30,5 +35,7 @@ export const common = {
     unreachable: "The console could not reach its server",
     unreachableWhy: "The request did not get an answer. Check the connection; nothing is known about its outcome.",
     unexpected: "Unexpected error in the console",
+    notSignedIn: "You are not signed in yet",
+    operationUnread: "The operation cannot be read right now",
   },
 } as const;

@@ -2,6 +2,35 @@ import { rich, type Slot } from "../rich";
 import { count } from "./grammar";
 
 export const destinations = {
+  kinds: {
+    webhook: {
+      label: "Webhook",
+      url: { label: "Address", placeholder: "https://example.com/penstock" },
+      secret: {
+        label: "Signing secret",
+        hint: "Each request is signed with it (HMAC-SHA-256). 24 to 200 characters.",
+      },
+    },
+    email: { label: "E-mail" },
+    slack: {
+      label: "Slack",
+      secret: {
+        label: "Address of the incoming webhook",
+        hint: "Also of Mattermost and Rocket.Chat. It lets whoever knows it post, so it is kept as a secret.",
+      },
+    },
+    pagerduty: {
+      label: "PagerDuty",
+      url: { label: "Address", placeholder: "PagerDuty's own" },
+      secret: { label: "Routing key", hint: "Of an integration of the Events API, version 2." },
+    },
+    alertmanager: {
+      label: "Alertmanager",
+      url: { label: "Address", placeholder: "https://alertmanager.example.com" },
+      secret: { label: "Authorization header", hint: "Its whole value, for example: Bearer …" },
+    },
+  },
+  addressIsSecret: "its address is a secret",
   destinationForm: {
     madeTestItNow: "made; test it now",
     changed: "changed",
@@ -18,8 +47,8 @@ export const destinations = {
     upTo20MailAddresses: "Up to 20 mail addresses; Enter after each.",
     authoritiesThatAreTrusted: "Authorities that are trusted besides",
     certificatesInPemOptional: "Certificates in PEM; optional.",
-    oneIsKeptAndShown: " One is kept and shown nowhere; left empty, it stays.",
-    optional2: " Optional.",
+    oneIsKept: (hint: string) => `${hint} One is kept and shown nowhere; left empty, it stays.`,
+    isOptional: (hint: string) => `${hint} Optional.`,
     minimumSeverity: "Minimum severity",
     infoEverything: "Info: everything",
     warning: "Warning",

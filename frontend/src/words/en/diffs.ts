@@ -3,10 +3,6 @@ import { count, number } from "./grammar";
 
 export const diffs = {
   aclDiff: {
-    startingWith: " starting with",
-    mayNot: "may not",
-    may: "may",
-    from: (host: string) => ` from ${host}`,
     acls: "ACLs",
     added: "added",
     removed: "removed",
@@ -52,6 +48,9 @@ export const diffs = {
     whereTheLogsBegin: "Where the logs begin",
   },
   fieldDiff: {
+    inRack: (host: string, rack: string) => `${host} (rack ${rack})`,
+    placed: (broker: number, where: string, clients: string, brokers: string) =>
+      `broker ${broker} on ${where}: clients at ${clients}, brokers at ${brokers}`,
     bytes: (amount: number) => `${number(amount)} bytes`,
     none: "none",
     name: "Name",
@@ -142,10 +141,12 @@ export const diffs = {
     replicas: "Replicas",
     leads: "Leads",
     sharingARack: "Sharing a rack",
-    replicasAreBalancedByNumber: "Replicas are balanced by number",
-    bytesAreBalancedWithinOf: (bytesTolerance: string, replicasTolerance: string) =>
-      `Bytes are balanced within ${bytesTolerance} of the mean, replicas within ${replicasTolerance}`,
-    preferredLeadersWithin: (leadersTolerance: string) => `, preferred leaders within ${leadersTolerance}.`,
+    balancedByNumber: (leaders: string) => `Replicas are balanced by number, preferred leaders within ${leaders}.`,
+    balancedByBytes: (bytes: string, replicas: string, leaders: string) =>
+      `Bytes are balanced within ${bytes} of the mean, replicas within ${replicas}, preferred leaders within ${leaders}.`,
+    tolerances: (replicas: string, leaders: string) => `replicas ${replicas}, preferred leaders ${leaders}`,
+    tolerancesOfBytes: (bytes: string, replicas: string, leaders: string) =>
+      `bytes ${bytes}, replicas ${replicas}, preferred leaders ${leaders}`,
     whatThisPlanDoesNot: "What this plan does not reach",
     limitsOfThePlan: "Limits of the plan",
     broker2: (broker: number) => `Broker ${broker}: `,

@@ -1,3 +1,3 @@
 import { grammar } from "../grammar";
 
-export const { number, count } = grammar("en-US");
+export const { number, count, exact } = grammar("en-US");

@@ -2,6 +2,16 @@ import { rich, type Slot } from "../rich";
 import { number } from "./grammar";
 
 export const objectiveParts = {
+  objective: {
+    target: (span: string, share: string) => `at most ${span} behind for ${share} of the time`,
+    covers: (groups: string, topics: string, clusters: string) => `${groups} on ${topics}, ${clusters}`,
+    everyGroup: "every group",
+    groupsLike: (beginning: string) => `groups ${beginning}…`,
+    oneGroup: (name: string) => `group ${name}`,
+    everyTopic: "every topic",
+    oneTopic: (name: string) => `topic ${name}`,
+    everyCluster: "every cluster",
+  },
   objectiveForm: {
     seconds: "seconds",
     minutes: "minutes",

@@ -1,5 +1,5 @@
 import { rich, type Slot } from "../rich";
-import { count, number } from "./grammar";
+import { count, exact, number } from "./grammar";
 
 export const parts = {
   alertBadge: {
@@ -96,6 +96,7 @@ export const parts = {
     deliveries: "Deliveries",
   },
   eventList: {
+    seenThen: (before: string) => `seen then; last seen otherwise ${before}`,
     events: "Events",
     by: (by: string) => `by ${by}`,
     openOperation: "Open operation",
@@ -141,6 +142,10 @@ export const parts = {
     request: (requestId: Slot, given: Slot) => rich`request ${requestId} ${given}`,
   },
   quantity: {
+    bytes: (amount: number) => exact(amount, { one: "# byte", other: "# bytes" }),
+    bytesPerS: (amount: number) => exact(amount, { one: "# byte/s", other: "# bytes/s" }),
+    records: (amount: number) => exact(amount, { one: "# record", other: "# records" }),
+    recordsPerS: (amount: number) => exact(amount, { one: "# record/s", other: "# records/s" }),
     anUnknownTime: "an unknown time",
     forEver: "for ever",
     retentionMs: (ms: number) => `retention.ms ${ms}`,

@@ -2,6 +2,13 @@ import { rich, type Slot } from "../rich";
 import { count, number } from "./grammar";
 
 export const plans = {
+  risks: {
+    "loses-data": "records may be lost",
+    "loses-access": "clients may lose access",
+    "opens-access": "others may get access",
+    "skips-records": "records may never be read",
+    "fills-disk": "a disk may fill up",
+  },
   blastRadius: {
     unknown: (reasons: string) => `unknown: ${reasons}`,
     atLeastTheRestIs: (extent: string, reasons: string) => `at least ${extent}; the rest is unknown: ${reasons}`,
@@ -18,6 +25,8 @@ export const plans = {
     whenItIsConfirmed: "When it is confirmed",
   },
   configField: {
+    notKeyValue: (line: number) => `Line ${number(line)} is not key=value`,
+    twice: (line: number, key: string) => `Line ${number(line)} gives ${key} a second time`,
     optionalOneKeyValuePer: "Optional, one key=value per line, in Kafka's names.",
     allowedValues: "Allowed values",
     notASettingThatYou: "not a setting that you may change here",
@@ -26,6 +35,15 @@ export const plans = {
     theDefaultWhichTheBrokers: "the default, which the brokers do not report",
     notKnown: "not known",
     empty: "empty",
+    defaultWord: "default",
+    forEver: "for ever",
+    noLimit: "no limit",
+    about: (rounded: string) => `about ${rounded}`,
+    days: (amount: number) => count(amount, { one: "# day", other: "# days" }),
+    hours: (amount: number) => count(amount, { one: "# hour", other: "# hours" }),
+    minutes: (amount: number) => count(amount, { one: "# minute", other: "# minutes" }),
+    seconds: (amount: number) => count(amount, { one: "# second", other: "# seconds" }),
+    milliseconds: (amount: number) => count(amount, { one: "# millisecond", other: "# milliseconds" }),
   },
   moveProgress: {
     waitsForItsTurn: "waits for its turn",
@@ -63,6 +81,7 @@ export const plans = {
     haveASafePlaceReady: "Have a safe place ready before you reveal it.",
   },
   operationList: {
+    apiKey: (name: string) => `API key ${name}`,
     operation: "Operation",
     on: "On",
     state: "State",
@@ -109,6 +128,7 @@ export const plans = {
     of2: (progressDone: string, progressTotal: string) => `${progressDone} of ${progressTotal}`,
   },
   planReview: {
+    back: "Back",
     cancel: "Cancel",
     plan: "Plan",
     planIsValid: (id: string, left: Slot) => rich`Plan ${id}, valid for ${left}. Nothing has been changed yet.`,
@@ -124,6 +144,7 @@ export const plans = {
     setOnAllBrokersWhile: "set on all brokers while they run",
     setOnThisBrokersLogger: "set on this broker's logger",
     theBrokersFile: "the broker's file",
+    defaultWord: "default",
     noLimit: "no limit",
     onlyWhatIsNotThe: "Only what is not the default",
     searchSettings: "Search settings",

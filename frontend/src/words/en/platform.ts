@@ -1,7 +1,12 @@
 import { rich, type Slot } from "../rich";
+import { count } from "./grammar";
 
 export const platform = {
   backfillForm: {
+    sayFromWhen: "Say from when and until when.",
+    endAfterBeginning: "The end must be after the beginning.",
+    daysAtMost: (days: number) => count(days, { one: "At most # day at a time.", other: "At most # days at a time." }),
+    beginningInThePast: "The beginning must be in the past.",
     askedForItBeginsWhen: "Asked for: it begins when no other run of hours or days is under way.",
     computeARangeAgain: "Compute a range again",
     computeIt: "Compute it",
@@ -43,6 +48,8 @@ export const platform = {
     theyAreComputedByThemselves: "They are computed by themselves after each hour and each day that ends.",
   },
   hostsTab: {
+    /** What an operator runs where the control plane's ZooKeeper login is. */
+    admit: "manage.py zookeeper host <name> --connection <login that lets agents in> --file <the agent's file>",
     getsNoMoreBrokers: (hostId: string) => `${hostId} gets no more brokers.`,
     getsBrokersAgain: (hostId: string) => `${hostId} gets brokers again.`,
     host: "Host",

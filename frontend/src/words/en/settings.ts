@@ -106,6 +106,7 @@ export const settings = {
     programsThatUseItAre: "Programs that use it are refused from the next request on. This cannot be undone.",
   },
   masksTab: {
+    nobody: "nobody",
     allTopics: "all topics",
     theTopic: "the topic",
     topicsThatBeginWith: "topics that begin with",

@@ -70,4 +70,4 @@ export function SettingInput({ name, setting, text, problem, onType }: SettingIn
 }
 
 /** Examples of what `typedValue` reads, in every language. */
-const PLACEHOLDERS = { ms: "7 days", bytes: "1 GiB", none: undefined } as const;
+const PLACEHOLDERS: { ms: string; bytes: string; none?: undefined } = words.configInput.placeholders;

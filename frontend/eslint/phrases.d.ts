@@ -1,0 +1,3 @@
+import type { Rule } from "eslint";
+export declare const isPhrase: (text: string) => boolean;
+export declare const noPhrases: Rule.RuleModule;

@@ -1,0 +1,4 @@
+import { grants } from "./en/grants";
+import { shown } from "./shown";
+
+export const words = shown("grants", grants);

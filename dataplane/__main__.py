@@ -94,6 +94,13 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         "--rack", default=None, help="broker.rack of this host's brokers; default: the host id"
     )
     parser.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="what operators find this host by; may be repeated",
+    )
+    parser.add_argument(
         "--address",
         default=None,
         help="where clients reach this host; must be given where it has others than loopback",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,6 +33,9 @@ log = logging.getLogger("dataplane.agent")
 
 EXIT_FAILED, EXIT_BAD_ARGUMENTS = 1, 2
 LOOPBACK = "127.0.0.1"
+LABELS_MAX = 20
+_LABEL_KEY = re.compile(r"[a-z0-9](?:[a-z0-9._/-]{0,61}[a-z0-9])?")
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ :/-]{0,61}[A-Za-z0-9])?")
 ADDRESSES_SHOWN = 4
 
 
@@ -124,7 +128,24 @@ def settings_from(
         address=address,
         port_range=(int(low), int(high)),
         replaces_host=bool(getattr(options, "replace_host", False)),
+        labels=labels_from(getattr(options, "label", None) or ()),
     )
+
+
+def labels_from(given: Sequence[str]) -> dict[str, str]:
+    """`key=value` each. Raises ArgumentsError."""
+    labels = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not (equals and _LABEL_KEY.fullmatch(key) and _LABEL_VALUE.fullmatch(value)):
+            raise ArgumentsError(
+                f"--label {text[:130]}: expected key=value, the key of a-z 0-9 . _ / -, the value"
+                " also with capitals, colons and spaces, each of at most 63 characters"
+            )
+        labels[key] = value
+    if len(labels) > LABELS_MAX:
+        raise ArgumentsError(f"--label: at most {LABELS_MAX}")
+    return labels
 
 
 @contextlib.contextmanager

@@ -103,7 +103,8 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="what operators find this host by; may be repeated",
+        help="what operators find this host by; may be repeated. Without one those of"
+        " PENSTOCK_HOST_LABELS, with commas between",
     )
     parser.add_argument(
         "--address",

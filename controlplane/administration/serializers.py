@@ -12,10 +12,10 @@ from controlplane.administration.inputs import (
 from controlplane.clusters.host_states import ACTS, CHOSEN, REMOVED, STATES
 from controlplane.common.grants import GRANTS_MAX
 from controlplane.common.serializers import Shape, etag_field, page_serializer
+from controlplane.operations.serializers import WarningSerializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
     ApiKeyCreatedSerializer,
-    AuditEventSerializer,
     GrantInputSerializer,
     GrantSerializer,
     check_key_end,
@@ -27,6 +27,7 @@ OVERLAP_MAX_S = 30 * DAY_S
 INVITATION_STATE_CHOICES = ["open", "accepted", "revoked", "expired"]
 REMAINDER_CHOICES = ["cluster", "operation"]
 HOST_STATE_CHOICES = list(STATES)
+HOST_ACT_CHOICES = sorted(ACTS)
 HOST_TOKEN_STATE_CHOICES = ["open", "used", "revoked", "expired"]
 
 
@@ -317,12 +318,6 @@ class HostRefusalSerializer(Shape):
     text = serializers.CharField()
 
 
-class HostWarningSerializer(Shape):
-    code = serializers.CharField()
-    severity = serializers.ChoiceField(["info", "warning", "danger"])
-    text = serializers.CharField()
-
-
 class HostMoveSerializer(Shape):
     broker_id = serializers.IntegerField()
     cluster = serializers.CharField()
@@ -334,13 +329,13 @@ class HostMoveSerializer(Shape):
 
 
 class HostPlanSerializer(Shape):
-    act = serializers.ChoiceField(sorted(ACTS))
+    act = serializers.ChoiceField(HOST_ACT_CHOICES)
     host_id = serializers.CharField()
     state_before = serializers.ChoiceField(HOST_STATE_CHOICES)
     state_after = serializers.ChoiceField([*HOST_STATE_CHOICES, REMOVED])
     summary = serializers.CharField()
     refused = HostRefusalSerializer(many=True, help_text="Why it cannot be done now; none: it can.")
-    warnings = HostWarningSerializer(many=True)
+    warnings = WarningSerializer(many=True)
     brokers = HostMoveSerializer(many=True, help_text="Where its brokers would have room now.")
     confirm_phrase = serializers.CharField(allow_null=True)
     plan_hash = serializers.CharField()
@@ -404,7 +399,6 @@ class JoinInputSerializer(Shape):
 
 
 HostTokenPageSerializer = page_serializer(HostTokenSerializer)
-HostEventPageSerializer = page_serializer(AuditEventSerializer)
 MemberPageSerializer = page_serializer(MemberSerializer)
 InvitationPageSerializer = page_serializer(InvitationSerializer)
 ServiceAccountPageSerializer = page_serializer(ServiceAccountSerializer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import re
 import signal
 import sys
@@ -34,6 +35,7 @@ log = logging.getLogger("dataplane.agent")
 EXIT_FAILED, EXIT_BAD_ARGUMENTS = 1, 2
 LOOPBACK = "127.0.0.1"
 LABELS_MAX = 20
+LABELS_VARIABLE = "PENSTOCK_HOST_LABELS"
 _LABEL_KEY = re.compile(r"[a-z0-9](?:[a-z0-9._/-]{0,61}[a-z0-9])?")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ :/-]{0,61}[A-Za-z0-9])?")
 ADDRESSES_SHOWN = 4
@@ -128,8 +130,13 @@ def settings_from(
         address=address,
         port_range=(int(low), int(high)),
         replaces_host=bool(getattr(options, "replace_host", False)),
-        labels=labels_from(getattr(options, "label", None) or ()),
+        labels=labels_from(getattr(options, "label", None) or _labels_of_unit()),
     )
+
+
+def _labels_of_unit() -> list[str]:
+    """`key=value,…` of a settings file, for who has no say in the command line."""
+    return [text for text in os.environ.get(LABELS_VARIABLE, "").split(",") if text.strip()]
 
 
 def labels_from(given: Sequence[str]) -> dict[str, str]:

@@ -80,6 +80,7 @@ class OperatorHostTokenView(OperatorView):
 class JoinView(APIView):
     """The token is all that a host has yet; it is in the body, so in no log of addresses."""
 
+    schema = None  # hosts alone call it, with `python -m dataplane join`
     authentication_classes = ()
     permission_classes = ()
     throttle_classes = ()

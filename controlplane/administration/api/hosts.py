@@ -10,7 +10,6 @@ from rest_framework.response import Response
 from controlplane.administration import selectors
 from controlplane.administration.host_plans import host_plan
 from controlplane.administration.serializers import (
-    HostEventPageSerializer,
     HostLossSerializer,
     HostPlanSerializer,
     OperatorHostChangeSerializer,
@@ -25,6 +24,7 @@ from controlplane.clusters.inputs import BROKERS_MAX
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
 from controlplane.common.problems import field_problem
+from controlplane.tenants.serializers import AuditEventPageSerializer
 
 TAG = "operator"
 BROKERS_USUAL = 3
@@ -114,7 +114,7 @@ class OperatorHostLossView(OperatorView):
 class OperatorHostEventsView(OperatorView):
     @documented(
         "operator_host_events",
-        answers={200: HostEventPageSerializer},
+        answers={200: AuditEventPageSerializer},
         parameters=PAGED,
         tag=TAG,
         summary="What was done about a host, newest first",

@@ -6,6 +6,7 @@ given is shown to nobody else.
 """
 
 import hmac
+import logging
 import re
 from dataclasses import dataclass
 from datetime import timedelta
@@ -27,6 +28,8 @@ from controlplane.common.times import iso
 from controlplane.tenants.authentication import secret_hash
 from controlplane.tenants.services import new_secret
 from zookeeper_access.settings import AccessError
+
+log = logging.getLogger(__name__)
 
 PREFIX = "psj_"
 TOKENS_OPEN_MAX = 100
@@ -120,7 +123,12 @@ def host_join(*, token: str, actor: Actor) -> dict[str, Any]:
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper: {error}", code="zookeeper-away") from error
     except AccessError as error:
-        raise Unavailable(f"Hosts cannot join here: {error}", code="cannot-admit") from error
+        log.error("%s cannot be admitted: %s", row.host_id, error)
+        raise Unavailable(
+            "Hosts cannot join here: PENSTOCK_ZOOKEEPER_CONFIG or PENSTOCK_ZOOKEEPER_AGENT_CONFIG"
+            " of the control plane cannot be used. Its log says why.",
+            code="cannot-admit",
+        ) from error
     found = {
         "host_id": row.host_id,
         "ensemble": row.ensemble,

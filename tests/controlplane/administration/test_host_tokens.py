@@ -19,9 +19,9 @@ from dataplane.agent.join import ENV_FILE, KEY_FILE, LOGIN_FILE, JoinError, join
 from dataplane.agent.secrets import Unsealer
 from tests.controlplane.administration.helpers import actions
 from tests.controlplane.support import ACTOR, client_for, operator_client
-from zookeeper_access import files
+from zookeeper_access import files, keys
 
-CONNECTION = {"zookeeper.sasl.username": "agents", "zookeeper.sasl.password": "let-agents-in-1"}
+CONNECTION = {keys.SASL_USERNAME: "agents", keys.SASL_PASSWORD: "let-agents-in-1"}
 
 
 def make(host_id="host-9", **more):
@@ -161,9 +161,9 @@ def test_tokens_are_operators(world):
 
 
 # -- the host's side ----------------------------------------------------------------------------
-def options(tmp_path, token, **changed):
+def options(tmp_path, text, **changed):
     file = tmp_path / "token"
-    file.write_text(f"{token}\n")
+    file.write_text(f"{text}\n")
     said = {
         "server": "https://penstock.example", "token": str(file), "address": "10.0.0.9",
         "rack": None, "port_range": "9092-9191", "data_dir": "/var/lib/penstock-agent",
@@ -194,19 +194,16 @@ def test_a_host_joins_and_opens_what_is_sealed_for_it(world, tmp_path):
 @pytest.mark.django_db
 def test_a_host_gets_its_own_login_where_zookeeper_asks(world, tmp_path, settings):
     own = tmp_path / "control-plane.properties"
-    files.write(own, {**CONNECTION, "zookeeper.set.acl": "true"})
+    files.write(own, {**CONNECTION, keys.SET_ACL: "true"})
     settings.ZOOKEEPER_CONFIG = str(own)
-    with pytest.raises(JoinError, match="Hosts cannot join here: PENSTOCK_ZOOKEEPER_AGENT_CONFIG"):
+    with pytest.raises(JoinError, match="Hosts cannot join here: PENSTOCK_ZOOKEEPER_"):
         join(options(tmp_path, token := make()), ask)
     connection_file = tmp_path / "agents.properties"
     files.write(connection_file, CONNECTION)
     settings.ZOOKEEPER_AGENT_CONFIG = str(connection_file)
     join(options(tmp_path, token), ask)
     found = files.read_login(tmp_path / "etc" / LOGIN_FILE)
-    assert (found["zookeeper.acl.username"], found["zookeeper.sasl.username"]) == (
-        "host-9",
-        "agents",
-    )
+    assert (found[keys.ACL_USERNAME], found[keys.SASL_USERNAME]) == ("host-9", "agents")
     assert world.hosts.owners["host-9"].startswith("digest:host-9:")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 
 import pytest
@@ -14,7 +15,7 @@ from dataplane.agent.capacity import (
     listening_in,
     memory_in,
 )
-from dataplane.agent.main import LABELS_MAX, ArgumentsError, labels_from
+from dataplane.agent.main import LABELS_MAX, ArgumentsError, labels_from, settings_from
 from dataplane.ports.coordinator import ConnectionLossError
 from tests.waiting import until
 
@@ -90,9 +91,14 @@ def test_what_is_no_label(text):
         labels_from([text])
 
 
-def test_labels_are_bounded_and_the_last_of_a_key_holds():
+def test_labels_are_bounded_and_the_last_of_a_key_holds(monkeypatch):
     assert labels_from(["disk=nvme", "disk=hdd", "zone.x/y=West 1"]) == {
         "disk": "hdd", "zone.x/y": "West 1",
     }  # fmt: skip
+    monkeypatch.setenv("PENSTOCK_HOST_LABELS", "disk=ssd,zone=west,")
+    options = argparse.Namespace(
+        host_id="h1", data_dir="d", rack=None, port_range="1-9", address="10.0.0.1"
+    )
+    assert settings_from(options).labels == {"disk": "ssd", "zone": "west"}
     with pytest.raises(ArgumentsError, match=f"at most {LABELS_MAX}"):
         labels_from([f"k{number}=v" for number in range(LABELS_MAX + 1)])

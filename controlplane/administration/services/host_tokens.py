@@ -123,7 +123,7 @@ def host_join(*, token: str, actor: Actor) -> dict[str, Any]:
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper: {error}", code="zookeeper-away") from error
     except AccessError as error:
-        log.error("%s cannot be admitted: %s", row.host_id, error)
+        log.warning("%s cannot be admitted: %s", row.host_id, error)
         raise Unavailable(
             "Hosts cannot join here: PENSTOCK_ZOOKEEPER_CONFIG or PENSTOCK_ZOOKEEPER_AGENT_CONFIG"
             " of the control plane cannot be used. Its log says why.",

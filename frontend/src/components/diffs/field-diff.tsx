@@ -28,17 +28,17 @@ const isAcl = (item: object): item is AclBinding => "principal" in item && "reso
 /** Where a broker of a new cluster will be. */
 interface Placed {
   broker_id: number;
-  host_id: string;
   rack: string;
   address: string;
   client_port: number;
   internal_port: number;
 }
-const isPlaced = (item: object): item is Placed => "broker_id" in item && "host_id" in item && "client_port" in item;
+const isPlaced = (item: object): item is Placed => "broker_id" in item && "rack" in item && "client_port" in item;
 
-function placedSentence({ broker_id, host_id, rack, address, client_port, internal_port }: Placed): string {
-  const where = rack === "" ? host_id : `${host_id} (rack ${rack})`;
-  return `broker ${broker_id} on ${where}: clients at ${address}:${client_port}, brokers at ${address}:${internal_port}`;
+/** Hosts are the platform's: a tenant's plan names racks and addresses. */
+function placedSentence({ broker_id, rack, address, client_port, internal_port }: Placed): string {
+  const where = rack === "" ? "" : ` in rack ${rack}`;
+  return `broker ${broker_id}${where}: clients at ${address}:${client_port}, brokers at ${address}:${internal_port}`;
 }
 
 /** One item of a list on its own line: a rule or a place as a sentence, any other object as JSON. */
@@ -84,7 +84,6 @@ const WORDS: Record<string, string> = {
   bootstrap_servers: say.bootstrapServers,
   security_protocol: say.securityProtocol,
   sasl_mechanism: say.mechanism,
-  host_ids: say.hosts,
   password: say.password,
 };
 

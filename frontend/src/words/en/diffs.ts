@@ -67,7 +67,6 @@ export const diffs = {
     bootstrapServers: "Bootstrap servers",
     securityProtocol: "Security protocol",
     mechanism: "Mechanism",
-    hosts: "Hosts",
     password: "Password",
     changes: "Changes",
     field: "Field",

@@ -22,7 +22,7 @@ from controlplane.clusters.hosts import HostsUnavailableError, hosts
 from controlplane.clusters.losing import fence, lose
 from controlplane.clusters.models import HostKey, HostState
 from controlplane.common.holds import hold
-from controlplane.common.problems import Conflict, Unavailable, field_problem
+from controlplane.common.problems import Conflict, NotFound, Unavailable, field_problem
 
 log = logging.getLogger(__name__)
 
@@ -83,12 +83,19 @@ def host_remove(*, host_id: str, actor: Actor) -> None:
         NotFound, Unavailable: no such host; ZooKeeper is away.
         Conflict: brokers belong there (`brokers` names them), or its agent lives.
     """
-    host = host_row(host_id)
     found = brokers_on([host_id])[host_id]
     if found:
         raise Conflict(
             f"Brokers belong on {host_id}: {named(found)}.", code="host-in-use", brokers=found
         )
+    try:
+        host = host_row(host_id)
+    except NotFound:
+        if not _has_rows(host_id):
+            raise
+        # A removal that was killed after ZooKeeper had forgotten the host.
+        _forget_rows(host_id, actor)
+        return
     if host.alive:
         raise Conflict(f"The agent of {host_id} lives: stop it first.", code="host-alive")
     _check(host_plan(host_id, REMOVE))
@@ -98,11 +105,20 @@ def host_remove(*, host_id: str, actor: Actor) -> None:
         hosts().forget_host(host_id)
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper: {error}", code="zookeeper-away") from error
-    with transaction.atomic():
-        host_hold(host_id)
-        HostState.objects.filter(pk=host_id).delete()
-        HostKey.objects.filter(pk=host_id).delete()
-        _record(host_id, actor, "host.remove", "")
+    _forget_rows(host_id, actor)
+
+
+def _has_rows(host_id: str) -> bool:
+    rows = (HostState.objects.filter(pk=host_id), HostKey.objects.filter(pk=host_id))
+    return any(row.exists() for row in rows)
+
+
+@transaction.atomic
+def _forget_rows(host_id: str, actor: Actor) -> None:
+    host_hold(host_id)
+    HostState.objects.filter(pk=host_id).delete()
+    HostKey.objects.filter(pk=host_id).delete()
+    _record(host_id, actor, "host.remove", "")
 
 
 def host_hold(host_id: str) -> None:

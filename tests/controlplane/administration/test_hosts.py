@@ -279,6 +279,20 @@ def test_a_host_is_let_go_when_nothing_is_on_it_and_its_agent_is_stopped(world):
         hosts.host_remove(host_id="host-3", actor=ACTOR)
 
 
+def test_a_removal_that_was_killed_is_finished_by_the_next(world, monkeypatch):
+    change("host-2", "cordoned")
+    known(world, "host-2", alive=False)
+    monkeypatch.setattr(hosts, "_forget_rows", lambda *_: None)  # killed before
+    hosts.host_remove(host_id="host-2", actor=ACTOR)
+    monkeypatch.undo()
+    assert HostState.objects.filter(pk="host-2").exists()
+    hosts.host_remove(host_id="host-2", actor=ACTOR)
+    assert not HostState.objects.filter(pk="host-2").exists()
+    assert "host-2" not in hosts_with_key()
+    with pytest.raises(NotFound):
+        hosts.host_remove(host_id="host-2", actor=ACTOR)
+
+
 # -- what is shown, and to whom -----------------------------------------------------------------
 def test_what_runs_on_a_host_is_shown_with_its_age_or_as_unknown(world):
     broker = place(world, "host-1")

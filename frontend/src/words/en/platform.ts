@@ -140,7 +140,7 @@ export const platform = {
     load: "Load",
     notKnown: "not known",
     coresNotKnown: "cores not known",
-    onCores: (cores: number) => `on ${count(cores, { one: "core", other: "cores" })}`,
+    onCores: (cores: number) => `on ${count(cores, { one: "# core", other: "# cores" })}`,
     portsFree: "Ports free",
     ofPorts: (ports: number) => `of ${number(ports)}`,
     by: (who: string, time: Slot) => rich`by ${who} ${time}`,

@@ -137,7 +137,8 @@ def place(
     taken: Counter[str] = Counter()
     refused = [found for host in hosts if (found := refusal(host, disk_min_bytes=disk_min_bytes))]
     free = {host.host_id: iter(host.free_ports) for host in hosts}
-    placed, reasons = [], {}
+    placed: list[Placement] = []
+    reasons: dict[int, str] = {}
     for broker_id in broker_ids:
         fit = [
             host

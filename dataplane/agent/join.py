@@ -146,12 +146,13 @@ def _check_place(into: Path, ensemble: str) -> None:
 
 
 def _post(address: SplitResult, body: bytes) -> tuple[int, bytes]:
-    where = {"host": address.hostname or "", "port": address.port, "timeout": TIMEOUT_S}
-    connection = (
-        http.client.HTTPSConnection(**where, context=ssl.create_default_context())
-        if address.scheme == "https"
-        else http.client.HTTPConnection(**where)
-    )
+    host, port = address.hostname or "", address.port
+    connection: http.client.HTTPConnection
+    if address.scheme == "https":
+        context = ssl.create_default_context()
+        connection = http.client.HTTPSConnection(host, port, timeout=TIMEOUT_S, context=context)
+    else:
+        connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT_S)
     with contextlib.closing(connection):
         connection.request("POST", "/agents/join", body, {"Content-Type": "application/json"})
         answer = connection.getresponse()

@@ -8,6 +8,7 @@ ENUM_NAMES = {
     "RiskEnum": "controlplane.operations.risks.RISK_CHOICES",
     "TenantStateEnum": "controlplane.tenants.models.TENANT_STATE_CHOICES",
     "InvitationStateEnum": "controlplane.administration.serializers.INVITATION_STATE_CHOICES",
+    "ActEnum": "controlplane.messages.serializers.ACTS",
     "HostStateEnum": "controlplane.administration.serializers.HOST_STATE_CHOICES",
     "HostActEnum": "controlplane.administration.serializers.HOST_ACT_CHOICES",
     "HostTokenStateEnum": "controlplane.administration.serializers.HOST_TOKEN_STATE_CHOICES",

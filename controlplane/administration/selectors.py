@@ -27,7 +27,7 @@ from controlplane.common.etags import FIELD, tag_of, with_tag
 from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso, iso_of_ms
-from controlplane.operations.models import Operation
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.tenants.models import (
     ApiKey,
@@ -363,6 +363,25 @@ def host_events(host_id: str) -> QuerySet[AuditEvent]:
     if not found.exists():
         host_row(host_id)
     return found
+
+
+def plan_placement(plan_id: str) -> dict[str, Any]:
+    """Why the brokers of a plan of any tenant went where they went. Raises NotFound."""
+    plan = Plan.objects.filter(pk=plan_id, kind="cluster.create").first()
+    if plan is None or "explained" not in plan.preconditions:
+        raise NotFound("There is no plan of a new cluster with this id.")
+    why = plan.preconditions["explained"]
+    placed = plan.preconditions["placement"]
+    return {
+        "fits": len(placed),
+        "wanted": len(placed),
+        "placed": [
+            {**{name: row[name] for name in ("broker_id", "host_id", "rack")},
+             "reason": why["reasons"][str(row["broker_id"])]}
+            for row in placed
+        ],
+        "refused": why["refused"],
+    }  # fmt: skip
 
 
 def host_tokens() -> QuerySet[JoinToken]:

@@ -241,6 +241,10 @@ def test_hosts(world):
     assert "agent of host-1 lives" in refusal(
         "host", "declare-lost", "host-1", "--confirm", "host-1"
     )
+    plan = world.plan("cluster.create", None, name="fresh", broker_count=1)
+    (placed,) = run("host", "explain", plan.id)["placed"]
+    assert (placed["host_id"], placed["reason"][:5]) == ("host-1", "rack ")
+    assert refusal("host", "explain", "pl_none").startswith("There is no plan of a new cluster")
     made = run("host", "token", "new-1", "--note", "rack b")
     assert made["token"].startswith("psj_")
     assert [row["id"] for row in run("host", "tokens")] == [made["id"]]

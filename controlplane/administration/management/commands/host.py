@@ -35,6 +35,10 @@ class Command(AdministrationCommand):
         actions.add_parser("list", help="all hosts, with what runs on each")
         placement = actions.add_parser("placement", help="where a new cluster would go, and why")
         placement.add_argument("--brokers", type=int, default=3)
+        explain = actions.add_parser(
+            "explain", help="why a tenant's plan places brokers as it does"
+        )
+        explain.add_argument("plan_id")
         actions.add_parser("tokens", help="tokens by which hosts join, the newest first")
         revoke = actions.add_parser("revoke-token", help="end a token that no host has used")
         revoke.add_argument("token_id")
@@ -98,6 +102,9 @@ class Command(AdministrationCommand):
         if not 1 <= options["brokers"] <= BROKERS_MAX:
             raise CommandError(f"--brokers: from 1 to {BROKERS_MAX}")
         return selectors.placement_preview(options["brokers"])
+
+    def do_explain(self, options: Row) -> Row:
+        return selectors.plan_placement(options["plan_id"])
 
     def do_plan(self, options: Row) -> Row:
         return host_plan(options["host_id"], options["act"])

@@ -36,7 +36,7 @@ class Command(AdministrationCommand):
         placement = actions.add_parser("placement", help="where a new cluster would go, and why")
         placement.add_argument("--brokers", type=int, default=3)
         explain = actions.add_parser(
-            "explain", help="why a tenant's plan places brokers as it does"
+            "explain", help="why a plan places brokers as it does"
         )
         explain.add_argument("plan_id")
         actions.add_parser("tokens", help="tokens by which hosts join, the newest first")

@@ -30,7 +30,6 @@ from controlplane.clusters.broker_serializers import (
 from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterSerializer,
-    HostSerializer,
 )
 from controlplane.common.serializers import Shape
 from controlplane.groups.serializers import (
@@ -268,7 +267,6 @@ OverviewPageSerializer = _page(
         "clusters": _list(ClusterSerializer),
         "attention": _list(AttentionSerializer),
         "operations": OPERATIONS,
-        "hosts": _list(HostSerializer),
     },
 )
 ClusterPageSerializer = _page(

@@ -24,6 +24,8 @@ DATA_DIR.mkdir(parents=True, exist_ok=True)
 ZOOKEEPER = env.str("PENSTOCK_ZOOKEEPER", default="127.0.0.1:2181")
 # A private file of `zookeeper_access`'s keys; empty: a ZooKeeper that asks nobody who they are.
 ZOOKEEPER_CONFIG = env.str("PENSTOCK_ZOOKEEPER_CONFIG", default="")
+# The login and TLS that let agents and brokers in, for hosts that join by a token.
+ZOOKEEPER_AGENT_CONFIG = env.str("PENSTOCK_ZOOKEEPER_AGENT_CONFIG", default="")
 REDIS_URL = env.str("PENSTOCK_REDIS_URL", default="redis://127.0.0.1:6379/0")
 SPARK_MASTER = env.str("PENSTOCK_SPARK_MASTER", default="local[2]")
 SPARK_JARS_DIR = Path(env.str("PENSTOCK_SPARK_JARS_DIR", default=str(DATA_DIR / "jars")))
@@ -434,6 +436,8 @@ CELERY_BEAT_SCHEDULE["runbook-runs"] = {
 
 # -- the engine's bounds ----------------------------------------------------------------------
 PLAN_LIFETIME_S = 15 * 60
+# What a host needs free of its disk for each broker that is placed there.
+BROKER_DISK_MIN_BYTES = env.int("PENSTOCK_BROKER_DISK_MIN_BYTES", default=2**30)
 # What one tenant may have of what all share.
 CLUSTERS_PER_TENANT = env.int("PENSTOCK_CLUSTERS_PER_TENANT", default=100)
 BROKERS_PER_TENANT = env.int("PENSTOCK_BROKERS_PER_TENANT", default=90)  # run by this service

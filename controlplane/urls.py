@@ -1,9 +1,12 @@
-"""Every address: `/api/v1` here, `/console` and the pages by the console, `/healthz`, `/readyz`."""
+"""Every address: `/api/v1` and `/agents/join` here, `/console` and the pages by the console,
+`/healthz`, `/readyz`.
+"""
 
 import importlib.util
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
+from controlplane.administration.api.host_tokens import JoinView
 from controlplane.common.views import DocumentView, api_index, no_such_api
 from controlplane.health import healthz, metrics, readyz
 from controlplane.operations import schema as _kinds  # noqa: F401 - names the kinds for OpenAPI
@@ -30,6 +33,7 @@ api_v1.append(path("", include("controlplane.timeline.urls")))
 api_v1.append(re_path(r"^.*$", no_such_api))
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("agents/join", JoinView.as_view()),
     path("healthz", healthz),
     path("readyz", readyz),
     path("metrics", metrics),

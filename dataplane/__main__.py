@@ -1,4 +1,4 @@
-"""`python -m dataplane broker|agent|stop-host|local-cluster`.
+"""`python -m dataplane broker|agent|join|stop-host|local-cluster`.
 
 Exit codes: 0 stopped as asked, 1 failed, 2 bad arguments or bad configuration.
 """
@@ -35,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     _add_broker(commands.add_parser("broker", help="run one broker"))
     _add_agent(commands.add_parser("agent", help="run a host agent"))
+    _add_join(commands.add_parser("join", help="exchange a one-time token for an agent's files"))
     _add_stop_host(
         commands.add_parser("stop-host", help="stop a host's agent and its brokers in good order")
     )
@@ -46,6 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
         from dataplane.compose.main import main as run_broker
 
         return run_broker(options.config, options.set, check=options.check)
+    if options.command == "join":
+        from dataplane.agent.join import main as join
+
+        return join(options)
     if options.command == "agent":
         from dataplane.compose.agent import main as run_agent
 
@@ -94,6 +99,14 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         "--rack", default=None, help="broker.rack of this host's brokers; default: the host id"
     )
     parser.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="what operators find this host by; may be repeated. Without one those of"
+        " PENSTOCK_HOST_LABELS, with commas between",
+    )
+    parser.add_argument(
         "--address",
         default=None,
         help="where clients reach this host; must be given where it has others than loopback",
@@ -119,6 +132,25 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         "--brokers-die-with-agent",
         action="store_true",
         help="stop the brokers also when the agent is killed",
+    )
+
+
+def _add_join(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--server", required=True, metavar="URL", help="the control plane's")
+    parser.add_argument(
+        "--token-file",
+        dest="token",
+        default=None,
+        metavar="FILE",
+        help="holds the token of `manage.py host token`; - is standard input, and without the"
+        " option it stands in PENSTOCK_JOIN_TOKEN",
+    )
+    parser.add_argument("--address", required=True, help="where clients reach this host")
+    parser.add_argument("--rack", default=None, help="default: the host's name")
+    parser.add_argument("--port-range", default="9092-9191", metavar="LOW-HIGH")
+    parser.add_argument("--data-dir", default="/var/lib/penstock-agent")
+    parser.add_argument(
+        "--into", default="/etc/penstock", metavar="DIR", help="where agent.env and keys go"
     )
 
 

@@ -8,6 +8,8 @@ from django.core.exceptions import ValidationError
 
 from controlplane.common.problems import field_problem
 
+HOST_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z"
+JOIN_LIFETIME_S, JOIN_LIFETIME_MAX_S = 3_600, 7 * 24 * 3_600
 USERNAME_MAX = 150
 PASSWORD_MAX = 1_000
 USERNAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._@+-]{{0,{USERNAME_MAX - 1}}}")

@@ -2,19 +2,32 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from controlplane.clusters.models import Broker, Cluster, DrainedHost
-from controlplane.clusters.selectors import host_dict, host_rows, observed_brokers
+from controlplane.audit.models import AuditEvent
+from controlplane.clusters.candidates import candidates, host_states
+from controlplane.clusters.host_states import ACTIVE
+from controlplane.clusters.hosts import Host
+from controlplane.clusters.models import Broker, Cluster, HostState, JoinToken, LostBroker
+from controlplane.clusters.placing import (
+    STALE_S,
+    Candidate,
+    NoCapacityError,
+    place,
+    refusal,
+)
+from controlplane.clusters.selectors import host_rows, observed_brokers
 from controlplane.common.etags import FIELD, tag_of, with_tag
 from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso, iso_of_ms
-from controlplane.operations.models import Operation
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.tenants.models import (
     ApiKey,
@@ -227,41 +240,201 @@ def live_keys_made_by(tenant: Tenant, username: str) -> list[str]:
 
 
 # -- hosts --------------------------------------------------------------------------------------
+def host_row(host_id: str) -> Host:
+    """As its agent describes it. Raises NotFound, or Unavailable while ZooKeeper is away."""
+    for host in host_rows():
+        if host.host_id == host_id:
+            return host
+    raise NotFound("Host not found.")
+
+
 def host_details() -> list[dict[str, Any]]:
     """Every host with what runs on it, as the agents report and as it should be.
 
     A part that ZooKeeper did not answer is null, not none.
     """
-    found = host_rows()
-    drained = {row.host_id: row for row in DrainedHost.objects.all()}
+    return _shown_hosts(host_rows())
+
+
+def host_detail(host_id: str) -> dict[str, Any]:
+    (row,) = _shown_hosts([host_row(host_id)])
+    return row
+
+
+def _shown_hosts(found: list[Host]) -> list[dict[str, Any]]:
+    places = {each.host_id: each for each in candidates(found)}
+    states = host_states()
     brokers = brokers_on([host.host_id for host in found])
+    lost = lost_on([host.host_id for host in found])
     reports = observed_brokers(
         (host_id, row["key"]) for host_id, rows in brokers.items() for row in rows
     )
     return [
         {
-            **host_dict(host, drained=host.host_id in drained),
-            "alive_since": iso_of_ms(host.alive_since_ms),
-            "described_at": iso_of_ms(host.described_at_ms),
-            "drained_by": drained[host.host_id].by if host.host_id in drained else None,
+            **_described(host, places[host.host_id]),
+            **_decided(states.get(host.host_id)),
+            "brokers": len(brokers[host.host_id]),
             "broker_list": [_broker(row, reports, host.host_id) for row in brokers[host.host_id]],
-            FIELD: host_tag(host.host_id, drained.get(host.host_id)),
+            "lost_brokers": lost[host.host_id],
+            FIELD: host_tag(host.host_id, states.get(host.host_id)),
         }
         for host in found
     ]
 
 
-def host_tag(host_id: str, drained: DrainedHost | None) -> str:
+def _described(host: Host, place: Candidate) -> dict[str, Any]:
+    why = refusal(place, disk_min_bytes=settings.BROKER_DISK_MIN_BYTES)
+    return {
+        "host_id": host.host_id,
+        "rack": host.rack,
+        "address": host.address,
+        "port_range": [host.port_first, host.port_last],
+        "agent_version": host.agent_version,
+        "directory_id": host.directory_id,
+        "labels": [{"key": key, "value": value} for key, value in host.labels],
+        "alive": host.alive,
+        "alive_since": iso_of_ms(host.alive_since_ms),
+        "described_at": iso_of_ms(host.described_at_ms),
+        "capacity": _capacity(place),
+        "takes_brokers": why is None,
+        "takes_none_because": None if why is None else why.text,
+    }
+
+
+def _capacity(place: Candidate) -> dict[str, Any]:
+    found, age_s = place.capacity, place.capacity_age_s
+    return {
+        "disk_total_bytes": found.disk_total_bytes,
+        "disk_free_bytes": found.disk_free_bytes,
+        "memory_total_bytes": found.memory_total_bytes,
+        "memory_free_bytes": found.memory_free_bytes,
+        "cores": found.cores,
+        "load": found.load,
+        "ports": place.port_last - place.port_first + 1,
+        "ports_free": len(place.free_ports) if found.ports_busy is not None else None,
+        "reported_at": iso_of_ms(found.reported_at_ms),
+        "age_s": None if age_s is None else round(age_s, 1),
+        "is_stale": age_s is not None and age_s > STALE_S,
+        "problem": found.problem or None,
+    }
+
+
+def _decided(row: HostState | None) -> dict[str, Any]:
+    return {
+        "state": ACTIVE if row is None else row.state,
+        "state_since": None if row is None else iso(row.since),
+        "state_by": None if row is None else row.by,
+        "state_reason": None if row is None else row.reason or None,
+    }
+
+
+def host_tag(host_id: str, decided: HostState | None) -> str:
     """Of what operators decide about a host; the rest is its agent's word."""
-    since = None if drained is None else iso(drained.since)
-    return tag_of({"host_id": host_id, "drained_since": since})
+    row = None if decided is None else [decided.state, iso(decided.since)]
+    return tag_of({"host_id": host_id, "decided": row})
 
 
-def host_detail(host_id: str) -> dict[str, Any]:
-    for row in host_details():
-        if row["host_id"] == host_id:
-            return row
-    raise NotFound("Host not found.")
+def lost_on(host_ids: Iterable[str]) -> defaultdict[str, list[dict[str, Any]]]:
+    """Brokers that counted as lost with each host, and whether ZooKeeper has been told."""
+    rows = LostBroker.objects.filter(host_id__in=list(host_ids)).select_related("cluster__tenant")
+    found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows.order_by("cluster_id", "broker_id"):
+        found[row.host_id].append(
+            {
+                "broker_id": row.broker_id,
+                "cluster": row.cluster.name,
+                "cluster_id": row.cluster_id,
+                "tenant": row.cluster.tenant.slug,
+                "declared_at": iso(row.declared_at),
+                "declared_by": row.declared_by,
+                "fenced_at": iso(row.fenced_at),
+                "directory_ids": row.directory_ids,
+            }
+        )
+    return found
+
+
+def host_events(host_id: str) -> QuerySet[AuditEvent]:
+    """What was done about the host, under this name, also of one that is gone.
+
+    Raises NotFound for a name that nobody ever had, Unavailable when only ZooKeeper could say so.
+    """
+    found = AuditEvent.objects.filter(tenant_id="", resource=f"host/{host_id}")
+    if not found.exists():
+        host_row(host_id)
+    return found
+
+
+def plan_placement(plan_id: str) -> dict[str, Any]:
+    """Why the brokers of a plan of any tenant went where they went. Raises NotFound."""
+    plan = Plan.objects.filter(pk=plan_id, kind="cluster.create").first()
+    if plan is None or "explained" not in plan.preconditions:
+        raise NotFound("There is no plan of a new cluster with this id.")
+    why = plan.preconditions["explained"]
+    placed = plan.preconditions["placement"]
+    return {
+        "fits": len(placed),
+        "wanted": len(placed),
+        "placed": [
+            {**{name: row[name] for name in ("broker_id", "host_id", "rack")},
+             "reason": why["reasons"][str(row["broker_id"])]}
+            for row in placed
+        ],
+        "refused": why["refused"],
+    }  # fmt: skip
+
+
+def host_tokens() -> QuerySet[JoinToken]:
+    return JoinToken.objects.all()
+
+
+def host_token_dict(row: JoinToken) -> dict[str, Any]:
+    shown = {
+        "id": row.pk,
+        "host_id": row.host_id,
+        "note": row.note,
+        "state": _token_state(row),
+        "created_by": row.created_by,
+        "created_at": iso(row.created_at),
+        "expires_at": iso(row.expires_at),
+        "used_at": iso(row.used_at),
+        "used_from": row.used_from or None,
+    }
+    return with_tag(shown)
+
+
+def _token_state(row: JoinToken) -> str:
+    if row.used_at is not None:
+        return "used"
+    if row.revoked_at is not None:
+        return "revoked"
+    return "open" if row.expires_at > timezone.now() else "expired"
+
+
+def placement_preview(broker_count: int) -> dict[str, Any]:
+    """Where the brokers of a new cluster would go now, why, and which hosts get none.
+
+    Raises Unavailable while ZooKeeper is away.
+    """
+    try:
+        decision = place(
+            candidates(host_rows()),
+            broker_ids=range(1, broker_count + 1),
+            disk_min_bytes=settings.BROKER_DISK_MIN_BYTES,
+        )
+    except NoCapacityError as error:
+        refused = [asdict(row) for row in error.refused]
+        return {"fits": error.found, "wanted": error.wanted, "placed": [], "refused": refused}
+    return {
+        "fits": broker_count,
+        "wanted": broker_count,
+        "placed": [
+            {"broker_id": row.broker_id, "host_id": row.host_id, "rack": row.rack,
+             "reason": decision.reasons[row.broker_id]}
+            for row in decision.placed
+        ],
+        "refused": [asdict(row) for row in decision.refused],
+    }  # fmt: skip
 
 
 def brokers_on(host_ids: Iterable[str]) -> defaultdict[str, list[dict[str, Any]]]:

@@ -3,10 +3,16 @@ from typing import Any
 
 from rest_framework import serializers
 
-from controlplane.administration.inputs import USERNAME_MAX
-from controlplane.clusters.serializers import HostSerializer
+from controlplane.administration.inputs import (
+    HOST_NAME,
+    JOIN_LIFETIME_MAX_S,
+    JOIN_LIFETIME_S,
+    USERNAME_MAX,
+)
+from controlplane.clusters.host_states import ACTS, CHOSEN, REMOVED, STATES
 from controlplane.common.grants import GRANTS_MAX
 from controlplane.common.serializers import Shape, etag_field, page_serializer
+from controlplane.operations.serializers import WarningSerializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
     ApiKeyCreatedSerializer,
@@ -20,6 +26,9 @@ INVITATION_LIFETIME_MAX_S = 30 * DAY_S
 OVERLAP_MAX_S = 30 * DAY_S
 INVITATION_STATE_CHOICES = ["open", "accepted", "revoked", "expired"]
 REMAINDER_CHOICES = ["cluster", "operation"]
+HOST_STATE_CHOICES = list(STATES)
+HOST_ACT_CHOICES = sorted(ACTS)
+HOST_TOKEN_STATE_CHOICES = ["open", "used", "revoked", "expired"]
 
 
 def role_field(**options: Any) -> serializers.ChoiceField:
@@ -224,13 +233,70 @@ class HostBrokerSerializer(Shape):
     observed_at = serializers.DateTimeField(allow_null=True)
 
 
-class OperatorHostSerializer(HostSerializer):
+class LostBrokerSerializer(Shape):
+    broker_id = serializers.IntegerField()
+    cluster = serializers.CharField()
+    cluster_id = serializers.CharField()
+    tenant = serializers.CharField()
+    declared_at = serializers.DateTimeField()
+    declared_by = serializers.CharField()
+    fenced_at = serializers.DateTimeField(
+        allow_null=True, help_text="When ZooKeeper was told; null: not yet."
+    )
+    directory_ids = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The directory.id of each log directory that may not serve again; empty where"
+        " the broker never said them.",
+    )
+
+
+class HostCapacitySerializer(Shape):
+    """As the host's agent says it; null where it does not, or not credibly."""
+
+    disk_total_bytes = serializers.IntegerField(allow_null=True)
+    disk_free_bytes = serializers.IntegerField(allow_null=True)
+    memory_total_bytes = serializers.IntegerField(allow_null=True)
+    memory_free_bytes = serializers.IntegerField(allow_null=True)
+    cores = serializers.IntegerField(allow_null=True)
+    load = serializers.FloatField(allow_null=True, help_text="Of the last minute, of all cores.")
+    ports = serializers.IntegerField(help_text="How many the host's range has.")
+    ports_free = serializers.IntegerField(allow_null=True)
+    reported_at = serializers.DateTimeField(allow_null=True)
+    age_s = serializers.FloatField(allow_null=True)
+    is_stale = serializers.BooleanField(help_text="Too old to place brokers by.")
+    problem = serializers.CharField(allow_null=True, help_text="Why nothing is known.")
+
+
+class HostLabelSerializer(Shape):
+    key = serializers.CharField()
+    value = serializers.CharField()
+
+
+class OperatorHostSerializer(Shape):
+    host_id = serializers.CharField()
+    rack = serializers.CharField()
+    address = serializers.CharField()
+    port_range = serializers.ListField(child=serializers.IntegerField())
+    agent_version = serializers.CharField(allow_blank=True)
+    directory_id = serializers.CharField(
+        allow_blank=True, help_text="Of its agent's data directory; empty where it says none."
+    )
+    labels = HostLabelSerializer(many=True)
+    alive = serializers.BooleanField()
     alive_since = serializers.DateTimeField(allow_null=True)
     described_at = serializers.DateTimeField(
         allow_null=True, help_text="When its agent last described it."
     )
-    drained_by = serializers.CharField(allow_null=True)
+    capacity = HostCapacitySerializer()
+    state = serializers.ChoiceField(HOST_STATE_CHOICES, help_text="What operators decided.")
+    state_since = serializers.DateTimeField(allow_null=True)
+    state_by = serializers.CharField(allow_null=True)
+    state_reason = serializers.CharField(allow_null=True)
+    takes_brokers = serializers.BooleanField(help_text="New ones, now.")
+    takes_none_because = serializers.CharField(allow_null=True)
+    brokers = serializers.IntegerField()
     broker_list = HostBrokerSerializer(many=True, help_text="What should run there.")
+    lost_brokers = LostBrokerSerializer(many=True)
     etag = etag_field()
 
 
@@ -238,10 +304,101 @@ class OperatorHostListSerializer(Shape):
     data = OperatorHostSerializer(many=True)  # type: ignore[assignment] # a field
 
 
+def reason_field() -> serializers.CharField:
+    return serializers.CharField(max_length=300, allow_blank=True, default="")
+
+
 class OperatorHostChangeSerializer(Shape):
-    drained = serializers.BooleanField()
+    state = serializers.ChoiceField(CHOSEN)
+    reason = reason_field()
 
 
+class HostRefusalSerializer(Shape):
+    code = serializers.CharField()
+    text = serializers.CharField()
+
+
+class HostMoveSerializer(Shape):
+    broker_id = serializers.IntegerField()
+    cluster = serializers.CharField()
+    cluster_id = serializers.CharField()
+    tenant = serializers.CharField()
+    target_host_id = serializers.CharField(allow_null=True)
+    reason = serializers.CharField(allow_null=True, help_text="Why there.")
+    why_nowhere = serializers.CharField(allow_null=True)
+
+
+class HostPlanSerializer(Shape):
+    act = serializers.ChoiceField(HOST_ACT_CHOICES)
+    host_id = serializers.CharField()
+    state_before = serializers.ChoiceField(HOST_STATE_CHOICES)
+    state_after = serializers.ChoiceField([*HOST_STATE_CHOICES, REMOVED])
+    summary = serializers.CharField()
+    refused = HostRefusalSerializer(many=True, help_text="Why it cannot be done now; none: it can.")
+    warnings = WarningSerializer(many=True)
+    brokers = HostMoveSerializer(many=True, help_text="Where its brokers would have room now.")
+    confirm_phrase = serializers.CharField(allow_null=True)
+    plan_hash = serializers.CharField()
+
+
+class HostLossSerializer(Shape):
+    plan_hash = serializers.CharField(max_length=64)
+    confirm = serializers.CharField(max_length=100, help_text="The host's name.")
+    reason = reason_field()
+
+
+class PlacedSerializer(Shape):
+    broker_id = serializers.IntegerField()
+    host_id = serializers.CharField()
+    rack = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class HostRefusedSerializer(Shape):
+    host_id = serializers.CharField()
+    code = serializers.CharField()
+    text = serializers.CharField()
+
+
+class PlacementPreviewSerializer(Shape):
+    wanted = serializers.IntegerField()
+    fits = serializers.IntegerField(help_text="How many of them have a place.")
+    placed = PlacedSerializer(many=True, help_text="Empty when they do not all have one.")
+    refused = HostRefusedSerializer(many=True, help_text="Hosts that get none, with the reason.")
+
+
+class HostTokenSerializer(Shape):
+    id = serializers.CharField()
+    host_id = serializers.CharField()
+    note = serializers.CharField(allow_blank=True)
+    state = serializers.ChoiceField(HOST_TOKEN_STATE_CHOICES)
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    used_at = serializers.DateTimeField(allow_null=True)
+    used_from = serializers.CharField(allow_null=True, help_text="The address that used it.")
+    etag = etag_field()
+
+
+class HostTokenInputSerializer(Shape):
+    host_id = serializers.RegexField(
+        HOST_NAME, max_length=100, help_text="The name that the host will have."
+    )
+    lifetime_s = serializers.IntegerField(
+        min_value=60, max_value=JOIN_LIFETIME_MAX_S, default=JOIN_LIFETIME_S
+    )
+    note = serializers.CharField(max_length=200, allow_blank=True, default="")
+
+
+class HostTokenCreatedSerializer(HostTokenSerializer):
+    token = serializers.CharField(help_text="Shown this once.")
+
+
+class JoinInputSerializer(Shape):
+    token = serializers.CharField(max_length=200)
+
+
+HostTokenPageSerializer = page_serializer(HostTokenSerializer)
 MemberPageSerializer = page_serializer(MemberSerializer)
 InvitationPageSerializer = page_serializer(InvitationSerializer)
 ServiceAccountPageSerializer = page_serializer(ServiceAccountSerializer)

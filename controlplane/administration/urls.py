@@ -1,6 +1,6 @@
 from django.urls import path
 
-from controlplane.administration.api import operator, tenant
+from controlplane.administration.api import host_tokens, hosts, operator, tenant
 
 urlpatterns = [
     path("members", tenant.MembersView.as_view()),
@@ -16,6 +16,12 @@ urlpatterns = [
     path("operator/users", operator.OperatorUsersView.as_view()),
     path("operator/users/<str:username>", operator.OperatorUserView.as_view()),
     path("operator/users/<str:username>/link", operator.OperatorUserLinkView.as_view()),
-    path("operator/hosts", operator.OperatorHostsView.as_view()),
-    path("operator/hosts/<str:host_id>", operator.OperatorHostView.as_view()),
+    path("operator/host-tokens", host_tokens.OperatorHostTokensView.as_view()),
+    path("operator/host-tokens/<str:token_id>", host_tokens.OperatorHostTokenView.as_view()),
+    path("operator/hosts", hosts.OperatorHostsView.as_view()),
+    path("operator/hosts/<str:host_id>", hosts.OperatorHostView.as_view()),
+    path("operator/hosts/<str:host_id>/events", hosts.OperatorHostEventsView.as_view()),
+    path("operator/hosts/<str:host_id>/loss", hosts.OperatorHostLossView.as_view()),
+    path("operator/hosts/<str:host_id>/plans/<str:act>", hosts.OperatorHostPlanView.as_view()),
+    path("operator/placement", hosts.OperatorPlacementView.as_view()),
 ]

@@ -1,4 +1,4 @@
-"""`/clusters`, `/clusters/{id}/brokers/{id}/log`, `/hosts`."""
+"""`/clusters`, `/clusters/{id}/brokers/{id}/log`."""
 
 from typing import Any
 
@@ -19,7 +19,6 @@ from controlplane.clusters.serializers import (
     ClusterPlanInputSerializer,
     ClusterPlanSerializer,
     ClusterSerializer,
-    HostListSerializer,
 )
 from controlplane.common.etags import FIELD
 from controlplane.common.grants import Area
@@ -165,11 +164,3 @@ class BrokerLogView(TenantView):
 
         page = page_of_source(request, read)
         return Response({**page, **found})
-
-
-class HostsView(TenantView):
-    @documented(
-        "host_list", answers={200: HostListSerializer}, tag=TAG, summary="Hosts and their agents"
-    )
-    def get(self, request: Request) -> Response:
-        return Response({"data": selectors.host_list()})

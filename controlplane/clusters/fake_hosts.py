@@ -81,6 +81,8 @@ class FakeHosts:
         self.chroots: dict[str, tuple[str, ...]] = {}
         self.owners: dict[str, str] = {}
         self.reports: dict[BrokerKey, Observed] = {}
+        self.directories: dict[tuple[str, int], list[str]] = {}
+        self.fenced: dict[str, set[str]] = {}
         self.is_away = False
         self.asked: list[HostQuestion] = []
         self.answers: Callable[[HostQuestion], HostAnswer] = usual_answer
@@ -133,6 +135,14 @@ class FakeHosts:
         self._answer()
         self.chroots.pop(path, None)
 
+    def directories_of(self, path: str, broker_id: int) -> list[str]:
+        self._answer()
+        return self.directories.get((path, broker_id), [])
+
+    def fence_directories(self, path: str, directory_ids: Iterable[str]) -> None:
+        self._answer()
+        self.fenced.setdefault(path, set()).update(directory_ids)
+
     def prepare(self, *, whole_server: bool) -> None:  # noqa: ARG002 - it has no nodes
         self._answer()
 
@@ -143,6 +153,8 @@ class FakeHosts:
     def forget_host(self, host_id: str) -> None:
         self._answer()
         self.known = [host for host in self.known if host.host_id != host_id]
+        for key in [key for key in self.desired if key[0] == host_id]:
+            del self.desired[key]
 
     def protect_chroot(self, path: str, *owners: str) -> int:
         self._answer()

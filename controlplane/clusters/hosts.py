@@ -2,6 +2,7 @@
 
 /penstock/hosts/<host>                   written by the agent: rack, address, ports
 /penstock/hosts/<host>/alive             ephemeral while the agent lives
+/penstock/hosts/<host>/capacity          written by the agent: what is free (`capacity`)
 /penstock/hosts/<host>/desired/<broker>  written here
 /penstock/hosts/<host>/observed/<broker> written by the agent
 /penstock/hosts/<host>/asked/<id>        a question, written here (`asking`)
@@ -34,6 +35,14 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from controlplane.clusters import asking
 from controlplane.clusters import zookeeper_tree as tree
+from controlplane.clusters.capacity import (
+    NEVER,
+    REPORT_BYTES_MAX,
+    Capacity,
+    parse_capacity,
+    parse_labels,
+    too_long,
+)
 from controlplane.clusters.questions import HostAnswer, HostQuestion
 from controlplane.clusters.reports import (
     Observed,
@@ -49,6 +58,7 @@ from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
+    from kazoo.protocol.states import ZnodeStat
 
     from zookeeper_access.prompt_client import PromptClient
 
@@ -56,7 +66,11 @@ R = TypeVar("R")
 # What agents write ends in pages and in brokers' configuration: of bounded size, and plain names.
 VERSION_MAX = 50
 PORT_MAX = 65_535
+DIRECTORIES_MAX = 100
+FENCED = "fenced_directories"
+"""Below `/brokers` of a cluster: a child for each log directory that was declared lost."""
 _ADDRESS = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.:_-]{0,98}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
+_DIRECTORY_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _RACK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}")
 
 
@@ -76,11 +90,14 @@ class Host:
     brokers: tuple[str, ...] = ()
     described_at_ms: int | None = None
     alive_since_ms: int | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    directory_id: str = ""
+    capacity: Capacity = NEVER
 
 
 BrokerKey = tuple[str, str]
 """(host_id, broker_key)"""
-READS = frozenset({"hosts", "observed", "sealed_for", "ask", "close"})
+READS = frozenset({"hosts", "observed", "sealed_for", "ask", "directories_of", "close"})
 """The methods of `Hosts` that change nothing; every other one is a write (`common.fence`)."""
 
 
@@ -109,6 +126,17 @@ class Hosts(Protocol):
         ...
 
     def remove_chroot(self, path: str) -> None: ...
+
+    def directories_of(self, path: str, broker_id: int) -> list[str]:
+        """The `directory.id`s of a broker of the cluster of this chroot, as it last said them."""
+        ...
+
+    def fence_directories(self, path: str, directory_ids: Iterable[str]) -> None:
+        """Keep brokers with these log directories out of the cluster of this chroot, for good.
+
+        May run twice; where the chroot is gone there is nothing to keep them out of.
+        """
+        ...
 
     def prepare(self, *, whole_server: bool) -> None:
         """Make the nodes above hosts and clusters, and close them to everybody else."""
@@ -235,6 +263,25 @@ class ZooKeeperHosts:
     def remove_chroot(self, path: str) -> None:
         self._bounded(lambda client: tree.remove(client, path))
 
+    def directories_of(self, path: str, broker_id: int) -> list[str]:
+        def read(client: "KazooClient") -> list[str]:
+            data = _read_short(client, [node := f"{path}/brokers/directories/{broker_id}"])[node][0]
+            return parse_directories(data or b"")
+
+        return self._bounded(read)
+
+    def fence_directories(self, path: str, directory_ids: Iterable[str]) -> None:
+        def write(client: "KazooClient") -> None:
+            above = f"{path}/brokers"
+            try:
+                acl = tree.acl_of(client, above)
+                for node in (FENCED, *(f"{FENCED}/{each}" for each in directory_ids)):
+                    tree.ensure(client, f"{above}/{node}", acl)
+            except NoNodeError:
+                return
+
+        self._bounded(write)
+
     def prepare(self, *, whole_server: bool) -> None:
         self._bounded(lambda client: tree.prepare(client, self._access, whole_server=whole_server))
 
@@ -266,20 +313,20 @@ class ZooKeeperHosts:
             names = client.get_children_async(ROOT).get(timeout=ANSWER_TIMEOUT_S)
         except NoNodeError:
             return []
+        described = _read_short(client, [f"{ROOT}/{name}" for name in names])
+        capacities = _read_short(client, [f"{ROOT}/{name}/capacity" for name in names])
         pending = [
             (
                 name,
-                client.get_async(f"{ROOT}/{name}"),
                 client.exists_async(f"{ROOT}/{name}/alive"),
                 client.get_children_async(f"{ROOT}/{name}/desired"),
             )
             for name in sorted(names)
         ]
         found = []
-        for name, described, alive, brokers in pending:
-            try:
-                data, stat = described.get(timeout=ANSWER_TIMEOUT_S)
-            except NoNodeError:
+        for name, alive, brokers in pending:
+            data, stat = described[f"{ROOT}/{name}"]
+            if data is None or stat is None:
                 continue
             try:
                 keys = tuple(sorted(brokers.get(timeout=ANSWER_TIMEOUT_S)))
@@ -289,7 +336,14 @@ class ZooKeeperHosts:
             host = parse_host(name, data, alive=life is not None, brokers=keys)
             if host is not None:
                 since_ms = life.ctime if life is not None else None
-                found.append(replace(host, described_at_ms=stat.mtime, alive_since_ms=since_ms))
+                found.append(
+                    replace(
+                        host,
+                        described_at_ms=stat.mtime,
+                        alive_since_ms=since_ms,
+                        capacity=_capacity(*capacities[f"{ROOT}/{name}/capacity"]),
+                    )
+                )
         return found
 
     def _bounded(self, work: Callable[["KazooClient"], R]) -> R:
@@ -332,6 +386,41 @@ class ZooKeeperHosts:
                 raise HostsUnavailableError(client.refusal) from error
             raise
         return client
+
+
+def _read_short(
+    client: "KazooClient", paths: Sequence[str]
+) -> dict[str, tuple[bytes | None, "ZnodeStat | None"]]:
+    """What stands in nodes that agents write, at most `REPORT_BYTES_MAX` of each.
+
+    One that is longer has its stat alone: an agent could write megabytes.
+    """
+    stats = [(path, client.exists_async(path)) for path in paths]
+    sized = [(path, answer.get(timeout=ANSWER_TIMEOUT_S)) for path, answer in stats]
+    reads = [
+        (path, stat, client.get_async(path) if _is_short(stat) else None) for path, stat in sized
+    ]
+    found: dict[str, tuple[bytes | None, ZnodeStat | None]] = {}
+    for path, stat, answer in reads:
+        found[path] = (None, stat)
+        if answer is not None:
+            with contextlib.suppress(NoNodeError):
+                data, now = answer.get(timeout=ANSWER_TIMEOUT_S)
+                # It may have grown between the two questions.
+                found[path] = (data if _is_short(now) else None, now)
+    return found
+
+
+def _is_short(stat: "ZnodeStat | None") -> bool:
+    return stat is not None and stat.dataLength <= REPORT_BYTES_MAX
+
+
+def _capacity(data: bytes | None, stat: "ZnodeStat | None") -> Capacity:
+    if stat is None:
+        return NEVER
+    if data is None:
+        return too_long(stat.dataLength, reported_at_ms=stat.mtime)
+    return parse_capacity(data, reported_at_ms=stat.mtime)
 
 
 def _desired_path(key: BrokerKey) -> str:
@@ -386,7 +475,25 @@ def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...])
         agent_version=text_of(row, "agent_version")[:VERSION_MAX],
         alive=alive,
         brokers=brokers,
+        labels=parse_labels(row),
+        directory_id=_directory_id(row),
     )
+
+
+def parse_directories(data: bytes) -> list[str]:
+    """The ids in what a broker says of its log directories, those that can be ids."""
+    given = (object_of(data) or {}).get("directories")
+    found = [
+        each
+        for each in (given if isinstance(given, list) else [])[:DIRECTORIES_MAX]
+        if isinstance(each, str) and _DIRECTORY_ID.fullmatch(each)
+    ]
+    return sorted(set(found))
+
+
+def _directory_id(row: dict[str, Any]) -> str:
+    found = text_of(row, "directory_id")
+    return found if _DIRECTORY_ID.fullmatch(found) else ""
 
 
 _hosts: Hosts | None = None

@@ -35,9 +35,6 @@ class ClusterCreateInputs(Shape):
         NAME, max_length=NAME_MAX, help_text="Lower-case letters, digits, hyphens."
     )
     broker_count = serializers.IntegerField(min_value=1, max_value=BROKERS_MAX, default=3)
-    host_ids = serializers.ListField(
-        child=serializers.CharField(max_length=100), required=False, max_length=1_000
-    )
     config = serializers.DictField(
         child=serializers.CharField(max_length=CONFIG_VALUE_MAX), required=False
     )

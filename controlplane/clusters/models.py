@@ -1,7 +1,9 @@
 """Cluster and, for managed ones, the brokers that it should have."""
 
 from django.db import models
+from django.utils import timezone
 
+from controlplane.clusters.host_states import CORDONED
 from controlplane.common.fields import SealedField
 from controlplane.common.ids import new_id
 from controlplane.tenants.models import Tenant
@@ -22,6 +24,10 @@ MECHANISM_CHOICES = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
 
 def new_cluster_id() -> str:
     return new_id("kc")
+
+
+def new_join_token_id() -> str:
+    return new_id("jt")
 
 
 class Cluster(models.Model):
@@ -97,15 +103,69 @@ class Broker(models.Model):
         return f"{self.cluster_id}-{self.broker_id}"
 
 
-class DrainedHost(models.Model):
-    """A host that gets no more brokers; those that it has go on until they are moved or deleted."""
+class LostBroker(models.Model):
+    """A broker whose host was declared lost: it counts no more, and its data may not come back.
 
-    host_id = models.CharField(primary_key=True, max_length=100)
-    by = models.CharField(max_length=200)
-    since = models.DateTimeField(auto_now_add=True)
+    `directory_ids` are those of its log directories, as far as its host had said them; what it was
+    to the hosts is an `OwedDeletion`. `fenced_at` is when ZooKeeper was told of both.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="lost_brokers")
+    broker_id = models.PositiveIntegerField()
+    host_id = models.CharField(max_length=100)
+    address = models.CharField(max_length=100)
+    rack = models.CharField(max_length=100, blank=True)
+    client_port = models.PositiveIntegerField()
+    directory_ids = models.JSONField(default=list)
+    declared_at = models.DateTimeField(auto_now_add=True)
+    declared_by = models.CharField(max_length=200)
+    fenced_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["broker_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "broker_id"], name="lost_broker_once")
+        ]
 
     def __str__(self) -> str:
-        return self.host_id
+        return f"{self.key}@{self.host_id}, lost"
+
+    @property
+    def key(self) -> str:
+        return f"{self.cluster_id}-{self.broker_id}"
+
+
+class HostState(models.Model):
+    """What operators decided about a host (`host_states`); without a row it is active."""
+
+    host_id = models.CharField(primary_key=True, max_length=100)
+    state = models.CharField(max_length=20, default=CORDONED)
+    reason = models.CharField(max_length=500, blank=True, default="")
+    by = models.CharField(max_length=200)
+    since = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.host_id}: {self.state}"
+
+
+class JoinToken(models.Model):
+    """Lets one host join, once. Only a hash of the token is kept."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_join_token_id)
+    host_id = models.CharField(max_length=100)
+    token_hash = models.CharField(max_length=64, unique=True)
+    # Of the ensemble that the host is to join: a token that was made for another one is refused.
+    ensemble = models.CharField(max_length=64)
+    note = models.CharField(max_length=200, blank=True, default="")
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    used_from = models.CharField(max_length=64, blank=True, default="")
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"join token {self.id} of {self.host_id}"
 
 
 class OwedDeletion(models.Model):

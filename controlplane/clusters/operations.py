@@ -6,9 +6,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from controlplane.clusters import owed, services
+from controlplane.clusters import services
 from controlplane.clusters.authority import authority_secrets, certify, has_tls
-from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
+from controlplane.clusters.candidates import no_longer_fit
 from controlplane.clusters.inputs import ClusterCreateInputs, NoInputs
 from controlplane.clusters.models import (
     DELETING,
@@ -18,7 +18,6 @@ from controlplane.clusters.models import (
     RUNNING,
     Broker,
     Cluster,
-    DrainedHost,
 )
 from controlplane.clusters.operations_base import (
     AddsCluster,
@@ -28,15 +27,14 @@ from controlplane.clusters.operations_base import (
     cluster_of,
     mark_deleted,
 )
-from controlplane.clusters.rules import (
-    NoCapacityError,
-    Placement,
-    config_warnings,
-    place,
-    placement_warnings,
+from controlplane.clusters.rules import Placement, config_warnings, placement_warnings
+from controlplane.clusters.selectors import (
+    deletion_extents,
+    explained,
+    host_rows,
+    own_extents,
+    placed_now,
 )
-from controlplane.clusters.sealing import NO_KEY, hosts_with_key
-from controlplane.clusters.selectors import deletion_extents, own_extents
 from controlplane.clusters.specs import (
     ADMIN_MECHANISM,
     ADMIN_USER,
@@ -46,7 +44,7 @@ from controlplane.clusters.specs import (
 )
 from controlplane.clusters.unfinished import Unfinished, keys_of, unfinished_on
 from controlplane.common.crypto import new_password, seal, unseal
-from controlplane.common.problems import Conflict, Unavailable, field_problem
+from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.models import Operation, Plan
@@ -117,24 +115,20 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
         check_name_free(context.tenant, inputs["name"])
         check_room(context.tenant.pk, broker_count=inputs["broker_count"])
         config = inputs.get("config", {})
-        effective = check_config(config, broker_count=inputs["broker_count"])
-        offered = live_hosts(inputs.get("host_ids"))
         count = inputs["broker_count"]
-        try:
-            placed = place(
-                offered,
-                broker_count=count,
-                load={host.host_id: len(host.brokers) for host in offered},
-                ports_taken=ports_taken(),
-            )
-        except NoCapacityError as error:
-            raise Conflict(f"{error}.".capitalize(), code="no-capacity") from error
+        effective = check_config(config, broker_count=count)
+        decision = placed_now(range(1, count + 1))
+        placed = decision.placed
         return PlanDraft(
             resource=f"cluster/{inputs['name']}",
-            diff={"before": None, "after": {"brokers": [asdict(row) for row in placed]}},
+            diff={"before": None, "after": {"brokers": [_shown(row) for row in placed]}},
             summary=f"Start {counted(count, 'broker')} on"
             f" {counted(len({p.host_id for p in placed}), 'host')}.",
-            preconditions={"placement": [asdict(row) for row in placed]},
+            preconditions={
+                "placement": [asdict(row) for row in placed],
+                # For operators (`administration.selectors.plan_placement`).
+                "explained": explained(decision),
+            },
             warnings=_create_warnings(count, inputs["listener_security"])
             + placement_warnings(
                 placed,
@@ -144,8 +138,16 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             + config_warnings(effective, chosen=config, broker_count=count),
         )
 
+    def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+        """What was chosen need not be the best any more, but has to be possible."""
+        check_name_free(context.tenant, plan.inputs["name"])
+        check_room(context.tenant.pk, broker_count=plan.inputs["broker_count"])
+        placed = [Placement(**row) for row in plan.preconditions["placement"]]
+        gone = no_longer_fit(placed, host_rows())
+        return {**plan.preconditions, **({"placement": sorted(gone)} if gone else {})}
+
     def prepare(self, operation: Operation, plan: Plan) -> None:
-        placed = [Placement(**row) for row in plan.diff["after"]["brokers"]]
+        placed = [Placement(**row) for row in plan.preconditions["placement"]]
         cluster = self.add_row(
             operation,
             plan,
@@ -168,6 +170,9 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             for broker in brokers:
                 certify(broker, made, now=now)
         Broker.objects.bulk_create(brokers)
+
+    def check(self, context: StepContext) -> Done:
+        return services.still_placed(cluster_of(context))
 
     def write_desired(self, context: StepContext) -> Done | Wait:
         return _have_desired(context, cluster_of(context), "running")
@@ -193,6 +198,12 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             Cluster.objects.filter(pk=operation.cluster_id).update(phase=phase)
 
     steps = (
+        StepSpec(
+            name="check",
+            title="Every broker's place is still free",
+            run=check,
+            writes=False,
+        ),
         StepSpec(
             name="desired",
             title="Write what the hosts shall run",
@@ -365,37 +376,9 @@ def _deletion_warning(*, managed: bool) -> dict[str, str]:
     )
 
 
-def live_hosts(host_ids: list[str] | None) -> list[Host]:
-    try:
-        found = [host for host in hosts().hosts() if host.alive]
-    except HostsUnavailableError as error:
-        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
-    drained = set(DrainedHost.objects.values_list("host_id", flat=True))
-    with_key = hosts_with_key()
-    if host_ids is None:
-        offered = [host for host in found if host.host_id not in drained]
-        usable = [host for host in offered if host.host_id in with_key]
-        if offered and not usable:
-            raise Conflict(f"{NO_KEY.format(offered[0].host_id)}.", code="host-without-key")
-        return usable
-    unwanted = sorted(set(host_ids) & drained)
-    if unwanted:
-        raise field_problem("/inputs/host_ids", f"Drained, no new brokers: {', '.join(unwanted)}.")
-    missing = sorted(set(host_ids) - {host.host_id for host in found})
-    if missing:
-        raise field_problem("/inputs/host_ids", f"Not a live host: {', '.join(missing)}.")
-    without = sorted(set(host_ids) - with_key)
-    if without:
-        raise field_problem("/inputs/host_ids", f"{NO_KEY.format(', '.join(without))}.")
-    return [host for host in found if host.host_id in set(host_ids)]
-
-
-def ports_taken() -> dict[str, set[int]]:
-    taken: dict[str, set[int]] = {}
-    rows = Broker.objects.values_list("host_id", "client_port", "internal_port")
-    for host_id, client_port, internal_port in (*rows, *owed.ports_owed()):
-        taken.setdefault(host_id, set()).update((client_port, internal_port))
-    return taken
+def _shown(placed: Placement) -> dict[str, Any]:
+    """A broker's place as its tenant sees it: hosts are the platform's."""
+    return {name: value for name, value in asdict(placed).items() if name != "host_id"}
 
 
 def first_secrets() -> dict[str, str]:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from controlplane.clusters.connections import gateway_for
-from controlplane.clusters.models import CREATING, DELETED, DELETING, Broker, Cluster
+from controlplane.clusters.models import CREATING, DELETED, DELETING, Broker, Cluster, LostBroker
 from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import Conflict
 from controlplane.gateway.errors import GatewayError
@@ -111,6 +111,7 @@ class AddsCluster(OperationKind):
 
 def mark_deleted(cluster_id: str | None) -> None:
     Broker.objects.filter(cluster_id=cluster_id).delete()
+    LostBroker.objects.filter(cluster_id=cluster_id).delete()
     Cluster.objects.filter(pk=cluster_id).update(
         phase=DELETED, deleted_at=timezone.now(), secrets_token=""
     )

@@ -40,6 +40,14 @@ def note(brokers: Iterable[Broker]) -> None:
     )
 
 
+def note_lost(brokers: Iterable[Broker]) -> None:
+    """Their host was declared lost: what it has of them is deleted should it ever be back."""
+    for broker in brokers:
+        broker.generation += 1
+        broker.desired_state = "deleted"
+    note(brokers)
+
+
 def owed_of(cluster: Cluster) -> set[str]:
     """The keys of its brokers that are owed."""
     return set(OwedDeletion.objects.filter(cluster_id=cluster.id).values_list("key", flat=True))
@@ -70,9 +78,16 @@ def settle() -> list[str]:
 
 def _say_again(row: OwedDeletion) -> None:
     """Where nothing is desired any more: the host was forgotten, and is here again."""
+    if not hosts().sealed_for((row.host_id, row.key)):
+        say(row)
+
+
+def say(row: OwedDeletion) -> None:
+    """Write that the broker shall be deleted, whatever was desired of it before.
+
+    Without a key of the host nothing is written: it has to be admitted again, and is told then.
+    """
     place = (row.host_id, row.key)
-    if hosts().sealed_for(place):
-        return
     try:
         keyring = host_keyrings({row.host_id})[row.host_id]
     except NoHostKeyError as error:

@@ -1,11 +1,15 @@
 """Reads: clusters and hosts of one tenant, with what agents and brokers say of them."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from django.conf import settings
+
 from controlplane.clusters.authority import ca_pem
+from controlplane.clusters.candidates import candidates
 from controlplane.clusters.connections import gateway_for as gateway_for  # noqa: PLC0414 - public
 from controlplane.clusters.drift import broker_drift
 from controlplane.clusters.hosts import (
@@ -22,15 +26,16 @@ from controlplane.clusters.models import (
     RUNNING,
     Broker,
     Cluster,
-    DrainedHost,
+    LostBroker,
 )
+from controlplane.clusters.placing import Decision, NoCapacityError, place
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.snippets import snippets
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER, cut_bound_s
 from controlplane.common.etags import FIELD, tag_of
 from controlplane.common.grants import Area, Scope
 from controlplane.common.kafka_configs import format_properties
-from controlplane.common.problems import NotFound, Problem, Unavailable
+from controlplane.common.problems import Conflict, NotFound, Problem, Unavailable
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
@@ -60,7 +65,7 @@ def cluster_row(tenant: Tenant, cluster_id: str, *, with_brokers: bool = True) -
     Without the brokers it is one statement; those are then read when they are asked for.
     """
     rows = Cluster.objects.filter(tenant=tenant, id=cluster_id, deleted_at=None)
-    found = (rows.prefetch_related("brokers") if with_brokers else rows).first()
+    found = (rows.prefetch_related("brokers", "lost_brokers") if with_brokers else rows).first()
     if found is None:
         raise NotFound("Cluster not found.")
     return found
@@ -99,7 +104,8 @@ def names_by_id(tenant_id: str) -> dict[str, str]:
 
 
 def cluster_rows(tenant: Tenant, scope: Scope) -> list[Cluster]:
-    rows = Cluster.objects.filter(tenant=tenant, deleted_at=None).prefetch_related("brokers")
+    rows = Cluster.objects.filter(tenant=tenant, deleted_at=None)
+    rows = rows.prefetch_related("brokers", "lost_brokers")
     return [row for row in rows.order_by("-pk") if scope.sees(Area.OUTLINE, row.name)]
 
 
@@ -128,7 +134,7 @@ def cluster_dict(
     live = view.live if view.is_current and cluster.phase == RUNNING else None
     found = None if live is None else {row["id"]: row for row in view.brokers if row["live"]}
     brokers = (
-        [broker_dict(broker, agents, found) for broker in cluster.brokers.all()]
+        _managed_brokers(cluster, agents, found)
         if cluster.kind == MANAGED
         else _registered_brokers(view)
     )
@@ -159,6 +165,33 @@ def cluster_tag(cluster: Cluster) -> str:
     names = ("id", "name", "kind", "phase", "bootstrap_servers", "security_protocol")
     way_in = {"sasl_mechanism": cluster.sasl_mechanism, "admin": cluster.admin_username}
     return tag_of({**{name: getattr(cluster, name) for name in names}, **way_in})
+
+
+def _managed_brokers(
+    cluster: Cluster, agents: ObservedBrokers | None, live: Mapping[int, dict[str, Any]] | None
+) -> list[dict[str, Any]]:
+    """Those that it should have, and those that it has lost with their hosts."""
+    rows = [broker_dict(broker, agents, live) for broker in cluster.brokers.all()]
+    lost = [_lost_dict(broker) for broker in cluster.lost_brokers.all()]
+    return sorted([*rows, *lost], key=lambda row: row["id"])
+
+
+def _lost_dict(broker: LostBroker) -> dict[str, Any]:
+    text = f"The host of broker {broker.broker_id} was declared lost."
+    return {
+        "id": broker.broker_id,
+        "host": broker.address,
+        "port": broker.client_port,
+        "rack": broker.rack or None,
+        "host_id": broker.host_id,
+        "drift": [{"field": "live", "desired": "true", "observed": "false", "text": text}],
+        "alive": False,
+        "observed_state": "lost",
+        "pid": None,
+        "restarts": 0,
+        "since_ms": int(broker.declared_at.timestamp() * 1000),
+        "message": text,
+    }
 
 
 def broker_dict(
@@ -306,21 +339,28 @@ def host_rows() -> list[Host]:
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
 
 
-def host_list() -> list[dict[str, Any]]:
-    drained = set(DrainedHost.objects.values_list("host_id", flat=True))
-    return [host_dict(host, drained=host.host_id in drained) for host in host_rows()]
+def placed_now(broker_ids: Sequence[int]) -> Decision:
+    """Where new brokers would go now. A tenant's plan says no more of why not than how many fit.
+
+    Raises Unavailable while ZooKeeper is away, Conflict when there are fewer places.
+    """
+    try:
+        return place(
+            candidates(host_rows()),
+            broker_ids=broker_ids,
+            disk_min_bytes=settings.BROKER_DISK_MIN_BYTES,
+        )
+    except NoCapacityError as error:
+        raise Conflict(
+            f"{error}. Operators of the platform see why.".capitalize(), code="no-capacity"
+        ) from error
 
 
-def host_dict(host: Host, *, drained: bool) -> dict[str, Any]:
+def explained(decision: Decision) -> dict[str, Any]:
+    """Why each broker went where it went, and which hosts got none; for operators."""
     return {
-        "host_id": host.host_id,
-        "rack": host.rack,
-        "address": host.address,
-        "port_range": [host.port_first, host.port_last],
-        "agent_version": host.agent_version,
-        "alive": host.alive,
-        "drained": drained,
-        "brokers": len(host.brokers),
+        "reasons": {str(broker_id): text for broker_id, text in decision.reasons.items()},
+        "refused": [asdict(row) for row in decision.refused],
     }
 
 

@@ -75,21 +75,6 @@ class ClusterPlanSerializer(Shape):
     operation = OperationSerializer(allow_null=True)
 
 
-class HostSerializer(Shape):
-    host_id = serializers.CharField()
-    rack = serializers.CharField()
-    address = serializers.CharField()
-    port_range = serializers.ListField(child=serializers.IntegerField())
-    agent_version = serializers.CharField()
-    alive = serializers.BooleanField()
-    drained = serializers.BooleanField(help_text="It gets no new brokers.")
-    brokers = serializers.IntegerField()
-
-
-class HostListSerializer(Shape):
-    data = HostSerializer(many=True)  # type: ignore[assignment] # a field
-
-
 class SnippetSerializer(Shape):
     language = serializers.ChoiceField(LANGUAGES)
     title = serializers.CharField()

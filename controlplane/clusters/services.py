@@ -10,10 +10,12 @@ from django.utils import timezone
 
 from controlplane.clusters import owed
 from controlplane.clusters.authority import CA_PEM, certificate_of, has_tls
+from controlplane.clusters.candidates import no_longer_fit
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.reports import Observed
+from controlplane.clusters.rules import Placement
 from controlplane.clusters.sealing import NoHostKeyError, host_keyrings, sealed_with
 from controlplane.clusters.selectors import is_shared
 from controlplane.clusters.specs import (
@@ -48,6 +50,37 @@ OWED = "owed"
 """In the memo: the keys of the brokers whose hosts owe their deletion."""
 
 
+def still_placed(cluster: Cluster) -> Done:
+    """Look once more whether the hosts take the brokers that were planned for them.
+
+    Raises StepFailedError with the first broker whose host does not.
+    """
+    brokers = list(Broker.objects.filter(cluster=cluster))
+    with _zookeeper():
+        found = hosts().hosts()
+    gone = no_longer_fit([placement_of(row) for row in brokers], found, but_cluster=cluster.id)
+    for broker_id, why in sorted(gone.items()):
+        raise StepFailedError(
+            "place-gone",
+            f"The host that was chosen for broker {broker_id} does not take it any more."
+            f" {why.text}",
+            broker_id=broker_id,
+            reason=why.code,
+        )
+    return Done(detail="as planned")
+
+
+def placement_of(broker: Broker) -> Placement:
+    return Placement(
+        broker_id=broker.broker_id,
+        host_id=broker.host_id,
+        rack=broker.rack,
+        address=broker.address,
+        client_port=broker.client_port,
+        internal_port=broker.internal_port,
+    )
+
+
 def note_desired(cluster: Cluster, *, state: str) -> Wait:
     """Keep in our own rows what every broker should be; `write_desired` then says it to the hosts.
 
@@ -61,7 +94,7 @@ def note_desired(cluster: Cluster, *, state: str) -> Wait:
 def write_desired(cluster: Cluster, *, state: str) -> Done:
     """Say what every broker should be, as it is noted; agents act on it by themselves."""
     brokers = list(Broker.objects.filter(cluster=cluster))
-    _write(cluster, brokers, state=state, count=len(brokers))
+    _write(cluster, brokers, state=state, count=len(brokers) + cluster.lost_brokers.count())
     return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
 
 
@@ -69,7 +102,7 @@ def restart_broker(cluster: Cluster, broker_id: int) -> None:
     """Write a broker's desired state as a generation of its own, so that its agent restarts it."""
     rows = Broker.objects.filter(cluster=cluster, broker_id=broker_id)
     rows.update(generation=F("generation") + 1)
-    count = Broker.objects.filter(cluster=cluster).count()
+    count = Broker.objects.filter(cluster=cluster).count() + cluster.lost_brokers.count()
     _write(cluster, list(rows), state="running", count=count)
 
 
@@ -87,7 +120,8 @@ def write_restart(cluster: Cluster, broker_id: int) -> Done:
     """Say what the broker should be, as it is noted; its agent stops and starts it."""
     brokers = list(Broker.objects.filter(cluster=cluster))
     mine = [broker for broker in brokers if broker.broker_id == broker_id]
-    _write(cluster, mine, state="running", count=len(brokers))
+    count = len(brokers) + cluster.lost_brokers.count()
+    _write(cluster, mine, state="running", count=count)
     return Done(detail=f"broker {broker_id} is to start again")
 
 

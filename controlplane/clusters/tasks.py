@@ -5,7 +5,7 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
-from controlplane.clusters import connections, owed
+from controlplane.clusters import connections, losing, owed
 from controlplane.clusters.hosts import HostsUnavailableError
 from controlplane.clusters.renewal import renew_certificates
 
@@ -19,8 +19,12 @@ def forget_removed() -> list[str]:
 
 @shared_task(name="clusters.settle_owed")
 def settle_owed() -> list[str]:
-    """What hosts that are back have deleted of clusters that went while they were away."""
+    """What hosts that are back have deleted of clusters that went while they were away.
+
+    First ZooKeeper is told what it has not been told of hosts that were declared lost.
+    """
     try:
+        losing.fence()
         return owed.settle()
     except HostsUnavailableError as error:
         log.warning("what hosts owe is looked at by the next run: %s", error)

@@ -3,7 +3,6 @@ from django.urls import path
 from controlplane.clusters import api
 
 urlpatterns = [
-    path("hosts", api.HostsView.as_view()),
     path("clusters", api.ClustersView.as_view()),
     path("clusters/<str:cluster_id>", api.ClusterView.as_view()),
     path("clusters/<str:cluster_id>/client-config", api.ClientConfigView.as_view()),

@@ -368,3 +368,20 @@ def loads(reader: Reader) -> list[dict[str, Any]]:
             if row["live"] or part.replicas[row["id"]]
         ]
     return [{name: row[name] for name in LOAD} for row in rows]
+
+
+def held_only_by(cluster_id: str, brokers: Collection[int]) -> int | None:
+    """How many partitions have all their replicas on these brokers, as last observed.
+
+    Null when the topics of the cluster were never read.
+    """
+    known = ObservedCluster.objects.filter(pk=cluster_id).first()
+    if known is None or not (known.sections.get(TOPICS) or {}).get("as_of"):
+        return None
+    wanted = set(brokers)
+    rows = ObservedTopic.objects.filter(cluster_id=cluster_id, gone=False)
+    found = 0
+    for detail in rows.values_list("detail", flat=True).iterator():
+        for _, _, _, replicas, *_ in detail["partitions"]:
+            found += bool(replicas) and wanted.issuperset(replicas)
+    return found

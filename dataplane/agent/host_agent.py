@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
 import json
 import logging
 import os
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.agent import spec as layout
 from dataplane.agent.answering import Answering
+from dataplane.agent.capacity import CapacityReports, capacity_of
 from dataplane.agent.incarnation import IncarnationError, directory_id_in, incarnation_of
 from dataplane.agent.managed_broker import ManagedBroker, forget_secrets, homes, leftovers
 from dataplane.agent.processes import adopt
@@ -43,7 +45,7 @@ ORPHAN_STOP_TIMEOUT_S = 20.0
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class HostSettings:
     """What this host is. `port_range` is inclusive at both ends. `replaces_host`: it takes the
-    host id over from a data directory that is gone for good.
+    host id over from a data directory that is gone for good. `labels` are for people to find it by.
     """
 
     host_id: str
@@ -52,6 +54,7 @@ class HostSettings:
     address: str
     port_range: tuple[int, int]
     replaces_host: bool = False
+    labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 class HostAgent:
@@ -86,6 +89,10 @@ class HostAgent:
         self._answering = Answering(
             settings.host_id, coordinator, clock=clock, home_of=self._home_of
         )
+        self._capacity = CapacityReports(
+            functools.partial(capacity_of, settings.data_dir, settings.port_range),
+            functools.partial(self._put, layout.capacity_path(settings.host_id)),
+        )
         self.replaced: asyncio.Future[IncarnationError] = asyncio.get_running_loop().create_future()
         """Done when another agent has taken this host's id over: this one has to end."""
 
@@ -107,6 +114,7 @@ class HostAgent:
         await self._stop_unwanted(set(await self._coordinator.children(desired)))
         self._desired_watch = self._coordinator.watch_children(desired, self._on_desired)
         self._answering.start()
+        self._capacity.start()
         log.info("agent of host %s, data in %s", settings.host_id, settings.data_dir)
 
     async def stop(self, *, keep_brokers: bool) -> None:
@@ -114,6 +122,7 @@ class HostAgent:
         if self._desired_watch is not None:
             self._desired_watch.cancel()
         await self._answering.close()
+        await self._capacity.close()
         for watch in self._watches.values():
             watch.cancel()
         await asyncio.gather(
@@ -143,6 +152,7 @@ class HostAgent:
             port_range=settings.port_range,
             agent_version=VERSION,
             incarnation=self._incarnation,
+            labels=settings.labels,
             answers=[kind.value for kind in Kind],
         )
         await self._claim(described)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import re
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,6 +34,10 @@ log = logging.getLogger("dataplane.agent")
 
 EXIT_FAILED, EXIT_BAD_ARGUMENTS = 1, 2
 LOOPBACK = "127.0.0.1"
+LABELS_MAX = 20
+LABELS_VARIABLE = "PENSTOCK_HOST_LABELS"
+_LABEL_KEY = re.compile(r"[a-z0-9](?:[a-z0-9._/-]{0,61}[a-z0-9])?")
+_LABEL_VALUE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ :/-]{0,61}[A-Za-z0-9])?")
 ADDRESSES_SHOWN = 4
 
 
@@ -124,7 +130,29 @@ def settings_from(
         address=address,
         port_range=(int(low), int(high)),
         replaces_host=bool(getattr(options, "replace_host", False)),
+        labels=labels_from(getattr(options, "label", None) or _labels_of_unit()),
     )
+
+
+def _labels_of_unit() -> list[str]:
+    """`key=value,…` of a settings file, for who has no say in the command line."""
+    return [text for text in os.environ.get(LABELS_VARIABLE, "").split(",") if text.strip()]
+
+
+def labels_from(given: Sequence[str]) -> dict[str, str]:
+    """`key=value` each. Raises ArgumentsError."""
+    labels = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not (equals and _LABEL_KEY.fullmatch(key) and _LABEL_VALUE.fullmatch(value)):
+            raise ArgumentsError(
+                f"--label {text[:130]}: expected key=value, the key of a-z 0-9 . _ / -, the value"
+                " also with capitals, colons and spaces, each of at most 63 characters"
+            )
+        labels[key] = value
+    if len(labels) > LABELS_MAX:
+        raise ArgumentsError(f"--label: at most {LABELS_MAX}")
+    return labels
 
 
 @contextlib.contextmanager

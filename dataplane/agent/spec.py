@@ -55,6 +55,10 @@ def alive_path(host_id: str) -> str:
     return f"{ROOT}/{host_id}/alive"
 
 
+def capacity_path(host_id: str) -> str:
+    return f"{ROOT}/{host_id}/capacity"
+
+
 def desired_path(host_id: str, key: str = "") -> str:
     return f"{ROOT}/{host_id}/desired" + (f"/{key}" if key else "")
 
@@ -184,6 +188,7 @@ def encode_host(
     port_range: tuple[int, int],
     agent_version: str,
     incarnation: Incarnation,
+    labels: Mapping[str, str] | None = None,
     answers: Iterable[str] = (),
 ) -> bytes:
     """`answers` are the kinds of questions that its agent takes (`questions`)."""
@@ -197,6 +202,7 @@ def encode_host(
             "address": address,
             "port_range": list(port_range),
             "agent_version": agent_version,
+            "labels": dict(labels or {}),
             "answers": sorted(answers),
         }
     ).encode()

@@ -10,7 +10,7 @@ import base64
 import dataclasses
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -35,6 +35,10 @@ BROKER_SEQUENCE = "/brokers/seqid"
 KNOWN_BROKERS = "/brokers/known_brokers"
 FORMER_KNOWN_BROKERS = "/brokers/dealt_with"
 """Where earlier versions keep what KNOWN_BROKERS holds; read once, then removed."""
+DIRECTORIES = "/brokers/directories"
+"""Which log directories each broker has, by their `directory.id`; ours alone."""
+FENCED_DIRECTORIES = "/brokers/fenced_directories"
+"""A child for each log directory that was declared lost; ours alone."""
 DEFAULT_ENTITY = "<default>"
 
 PERSISTENT_PATHS = (
@@ -53,6 +57,8 @@ PERSISTENT_PATHS = (
     ISR_CHANGES,
     PRODUCER_IDS,
     LOG_DIR_EVENTS,
+    DIRECTORIES,
+    FENCED_DIRECTORIES,
     "/cluster",
 )
 """Nodes that every broker makes sure of when it starts, as Kafka does."""
@@ -97,6 +103,11 @@ def encode_broker(broker: BrokerInfo, *, timestamp_ms: int) -> bytes:
     if broker.rack is not None:
         value["rack"] = broker.rack
     return _dump(value)
+
+
+def encode_directories(directory_ids: Iterable[str]) -> bytes:
+    """`/brokers/directories/N`."""
+    return _dump({"version": 1, "directories": sorted(directory_ids)})
 
 
 def decode_broker(broker_id: int, data: bytes, czxid: int) -> BrokerInfo:

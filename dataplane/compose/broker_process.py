@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.housekeeping import Housekeeping
 from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.directory_fence import DirectoryFence
 from dataplane.broker.metadata.log_dir_events import report_failure
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metadata.registration import (
@@ -222,6 +223,14 @@ class BrokerProcess:
         def registered(epoch: int) -> None:
             lifecycle.broker_epoch = epoch
 
+        fence = DirectoryFence(
+            components.coordinator,
+            broker_id=lifecycle.broker_id,
+            directory_ids=components.logs.directory_ids(),
+            on_fenced=self._fenced,
+        )
+        await fence.start()
+        self._undo.callback(fence.stop)
         registration = Registration(
             components.coordinator,
             BrokerInfo(
@@ -238,9 +247,14 @@ class BrokerProcess:
             log_dir=self.config.log_dirs[0],
             session_timeout_ms=self.config.get_int("zookeeper.session.timeout.ms"),
             on_registered=registered,
+            check=fence.check,
         )
         await registration.start()
         self._undo.push_async_callback(registration.stop)
+
+    def _fenced(self, why: str) -> None:
+        self.failure = why
+        self._on_fatal()
 
     def _start_chores(self, components: Components, housekeeping: Housekeeping) -> None:
         start_broker_chores(

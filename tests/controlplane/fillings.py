@@ -6,6 +6,8 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from controlplane.administration.host_plans import host_plan
+from controlplane.administration.services.host_tokens import token_make
 from controlplane.administration.services.invitations import invite
 from controlplane.alerts.models import Alert, AlertOverride, Silence
 from controlplane.analytics.models import AnalyticsRun, LagObjective, RunCluster
@@ -146,6 +148,9 @@ def everything(world):
         "runbook": "group-losing-data",
         "runbook_run": followed.pk,
         "check_number": "1",
+        "host_act": "drain",
+        "host_token": token_make(host_id="host-9", actor=ACTOR, lifetime_s=600).row.pk,
+        "host_loss": host_plan("host-gone", "declare-lost")["plan_hash"],
         "broker": "1",
         "partition": "0",
         "act_number": "1",

@@ -77,7 +77,6 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.create": {
             "name": f"fresh-{number}",
             "broker_count": 1,
-            "host_ids": [f"host-{number}"],
         },
         "cluster.register": {"name": f"fresh-{number}", "bootstrap_servers": "127.0.0.1:9092"},
         "cluster.credentials": {},

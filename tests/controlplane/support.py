@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from controlplane.audit.services import Actor
 from controlplane.clusters.fake_hosts import FakeHosts
-from controlplane.clusters.models import MANAGED, RUNNING, Cluster
+from controlplane.clusters.models import MANAGED, RUNNING, Cluster, HostState
 from controlplane.clusters.sealing import open_for_host
 from controlplane.clusters.selectors import reader_of
 from controlplane.common.grants import EVERYTHING
@@ -103,6 +103,16 @@ class World:
 
     def run(self, kind: str, cluster_id: str | None = "", **inputs: Any) -> Operation:
         return drive(self.start(self.plan(kind, cluster_id, **inputs)))
+
+
+def only_on(*host_ids: str, world: World) -> None:
+    """New brokers go to these hosts alone: the others are cordoned."""
+    for host in world.hosts.known:
+        row = HostState.objects.filter(pk=host.host_id)
+        if host.host_id in host_ids:
+            row.delete()
+        elif not row.exists():
+            HostState.objects.create(host_id=host.host_id, by="test")
 
 
 def observed(world: World) -> None:

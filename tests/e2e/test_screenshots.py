@@ -76,6 +76,7 @@ PAGES = {
     "platform": "/platform",
     "platform-users": "/platform?tab=users",
     "platform-hosts": "/platform?tab=hosts",
+    "platform-host": "/platform/hosts/host-1",
     "platform-backfills": "/platform?tab=backfills",
     "invitation": "/invitation",
     "nowhere": "/there-is-no-such-page",

@@ -9,9 +9,6 @@ from rest_framework.response import Response
 from controlplane.administration import selectors
 from controlplane.administration.serializers import (
     MemberSerializer,
-    OperatorHostChangeSerializer,
-    OperatorHostListSerializer,
-    OperatorHostSerializer,
     OperatorMemberInputSerializer,
     OperatorTenantChangeSerializer,
     OperatorTenantDetailSerializer,
@@ -25,7 +22,7 @@ from controlplane.administration.serializers import (
     OperatorUserSerializer,
     PasswordLinkSerializer,
 )
-from controlplane.administration.services import hosts, members, tenants, users
+from controlplane.administration.services import members, tenants, users
 from controlplane.administration.services.invitations import Link
 from controlplane.administration.views import OperatorView
 from controlplane.common.openapi import PAGED, documented
@@ -180,56 +177,6 @@ class OperatorUserLinkView(OperatorView):
     def post(self, request: Request, username: str) -> Response:
         link = users.user_link(username=username, actor=self.actor)
         return Response(link_dict(link), status=status.HTTP_201_CREATED)
-
-
-class OperatorHostsView(OperatorView):
-    @documented(
-        "operator_host_list",
-        answers={200: OperatorHostListSerializer},
-        tag=TAG,
-        summary="Hosts, with what runs on each",
-    )
-    def get(self, request: Request) -> Response:
-        return Response({"data": selectors.host_details()})
-
-
-class OperatorHostView(OperatorView):
-    def held(self, host_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
-        hosts.host_hold(host_id)
-        return selectors.host_detail(host_id)
-
-    @documented(
-        "operator_host_get",
-        answers={200: OperatorHostSerializer},
-        tag=TAG,
-        summary="One host, with what runs on it",
-    )
-    def get(self, request: Request, host_id: str) -> Response:
-        return Response(selectors.host_detail(host_id))
-
-    @documented(
-        "operator_host_change",
-        body=OperatorHostChangeSerializer,
-        answers={200: OperatorHostSerializer},
-        tag=TAG,
-        summary="Drain a host, or let it have new brokers again",
-    )
-    def put(self, request: Request, host_id: str) -> Response:
-        selectors.host_detail(host_id)
-        given = OperatorHostChangeSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        hosts.host_update(host_id=host_id, actor=self.actor, **given.validated_data)
-        return Response(selectors.host_detail(host_id))
-
-    @documented(
-        "operator_host_remove",
-        answers={204: None},
-        tag=TAG,
-        summary="Let a host go that runs nothing and whose agent is stopped",
-    )
-    def delete(self, request: Request, host_id: str) -> Response:
-        hosts.host_remove(host_id=host_id, actor=self.actor)
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def link_dict(link: Link | None) -> dict[str, Any] | None:

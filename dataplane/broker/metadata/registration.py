@@ -26,7 +26,7 @@ from dataplane.ports.coordinator import (
 from dataplane.ports.filesystem import replace_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from dataplane.cluster.image import BrokerInfo
     from dataplane.ports.clock import Clock
@@ -40,7 +40,7 @@ RETRY_MS = 100
 
 
 class RegistrationError(Exception):
-    """This broker id is in use by another live broker."""
+    """This broker id is in use by another live broker, or this broker may not register."""
 
 
 async def ensure_layout(coordinator: Coordinator) -> None:
@@ -110,8 +110,11 @@ class Registration:
         process_id: int,
         session_timeout_ms: int = 18_000,
         on_registered: Callable[[int], None] | None = None,
+        check: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`check` raises RegistrationError while the broker may not register."""
         self.epoch = -1
+        self._check = check
         self._coordinator = coordinator
         self._broker = broker
         self._clock = clock
@@ -177,6 +180,8 @@ class Registration:
         path = znodes.broker_path(self._broker.id)
         deadline_ms = self._clock.monotonic_ms() + self._session_timeout_ms * 2
         while True:
+            if self._check is not None:
+                await self._check()
             session_id = self._coordinator.session_id
             self._write_session_file(session_id)
             data = znodes.encode_broker(self._broker, timestamp_ms=self._clock.realtime_ms())

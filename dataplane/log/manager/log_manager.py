@@ -146,6 +146,11 @@ class LogManager:
         for directory in self._live_directories():
             directory.stamp_identity(self._broker_id, cluster_id, self._entropy.uuid4())
 
+    def directory_ids(self) -> set[str]:
+        """The `directory.id` of each log directory in use. `InconsistentIdentityError`."""
+        found = (each.read_identity().get("directory.id", "") for each in self._live_directories())
+        return {directory_id for directory_id in found if directory_id}
+
     def _take_over(self, loading: DirectoryLoading) -> None:
         """Put what was found in one directory into service."""
         directory = loading.directory

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPage } from "@/testing/app";
 import { leaks } from "@/testing/leaks";
 import { pseudo } from "@/testing/pseudo";
-import { attention, cluster, event, host, listed, operation, session, timelineEvent } from "@/testing/samples";
+import { attention, cluster, event, listed, operation, session, timelineEvent } from "@/testing/samples";
 import {
   apiKey,
   invitation,
@@ -42,7 +42,6 @@ const PAGES: [name: string, path: string, shows: string | RegExp, answers: Answe
           clusters: ok([cluster(), cluster({ id: "c2", name: "second", phase: "DEGRADED" })]),
           attention: ok([attention({ text: "orders falls behind" })]),
           operations: ok([operation()]),
-          hosts: ok([host()]),
         },
       },
     },
@@ -159,7 +158,6 @@ describe("in another language", () => {
           clusters: stale([cluster()], "The brokers are away."),
           attention: unavailable("It took too long."),
           operations: ok([]),
-          hosts: ok([]),
         },
       },
     };

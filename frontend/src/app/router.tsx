@@ -250,6 +250,11 @@ const platformRoute = createRoute({
   validateSearch: platformSearch,
   component: lazyRouteComponent(() => import("@/features/platform/platform-page"), "PlatformPage"),
 });
+const hostRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/platform/hosts/$hostId",
+  component: lazyRouteComponent(() => import("@/features/platform/host-page"), "HostPage"),
+});
 /** An address that nothing has: said within the frame, so that the way on is at hand. */
 const unknownRoute = createRoute({ getParentRoute: () => appRoute, path: "$", component: NotFound });
 
@@ -289,6 +294,7 @@ const routeTree = rootRoute.addChildren([
     settingsRoute,
     profileRoute,
     platformRoute,
+    hostRoute,
     unknownRoute,
   ]),
 ]);

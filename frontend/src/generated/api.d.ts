@@ -1243,23 +1243,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/hosts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Hosts and their agents */
-        get: operations["host_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/invitations": {
         parameters: {
             query?: never;
@@ -1579,6 +1562,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/host-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens by which hosts join, used and unused */
+        get: operations["operator_host_token_list"];
+        put?: never;
+        /** Make a token by which one host joins, once */
+        post: operations["operator_host_token_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/host-tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One token by which a host joins; never its text */
+        get: operations["operator_host_token_get"];
+        put?: never;
+        post?: never;
+        /** End a token that no host has used */
+        delete: operations["operator_host_token_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/hosts": {
         parameters: {
             query?: never;
@@ -1586,7 +1605,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Hosts, with what runs on each */
+        /** Hosts, with what runs on each and what they have left */
         get: operations["operator_host_list"];
         put?: never;
         post?: never;
@@ -1605,11 +1624,79 @@ export interface paths {
         };
         /** One host, with what runs on it */
         get: operations["operator_host_get"];
-        /** Drain a host, or let it have new brokers again */
+        /** Cordon a host, drain it, or let it have new brokers again */
         put: operations["operator_host_change"];
         post?: never;
         /** Let a host go that runs nothing and whose agent is stopped */
         delete: operations["operator_host_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/hosts/{host_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was done about a host, newest first */
+        get: operations["operator_host_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/hosts/{host_id}/loss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Declare a host lost, as its plan says; confirmed by its name */
+        post: operations["operator_host_declare_lost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/hosts/{host_id}/plans/{act}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an act on a host would mean now; nothing changes */
+        get: operations["operator_host_plan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/placement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where the brokers of a new cluster would go now, and why */
+        get: operations["operator_placement"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2667,7 +2754,7 @@ export interface components {
             data: components["schemas"]["AclTemplate"][];
         };
         /** @enum {string} */
-        ActEnum: "remove" | "replace" | "hash";
+        Act5bcEnum: "remove" | "replace" | "hash";
         ActiveReassignments: {
             rows: components["schemas"]["Reassignment"][];
             total: number;
@@ -3489,7 +3576,6 @@ export interface components {
             config?: {
                 [key: string]: string;
             };
-            host_ids?: string[];
             /**
              * @description With SASL_SSL clients trust the cluster's own authority (`client-config`).
              * @default SASL_SSL
@@ -3504,7 +3590,6 @@ export interface components {
             config?: {
                 [key: string]: string;
             };
-            host_ids?: string[];
             /**
              * @description With SASL_SSL clients trust the cluster's own authority (`client-config`).
              * @default SASL_SSL
@@ -3695,7 +3780,6 @@ export interface components {
              * @default false
              */
             confirm?: boolean;
-            host_ids?: string[];
             /**
              * @description With SASL_SSL clients trust the cluster's own authority (`client-config`).
              * @default SASL_SSL
@@ -4012,7 +4096,6 @@ export interface components {
         ConsoleOverviewParts: {
             attention: components["schemas"]["AttentionListPart"];
             clusters: components["schemas"]["ClusterListPart"];
-            hosts: components["schemas"]["HostListPart"];
             operations: components["schemas"]["OperationListPart"];
         };
         ConsolePlacementPage: {
@@ -4767,17 +4850,8 @@ export interface components {
             last_stable_offset: number;
             partition: number;
         };
-        Host: {
-            address: string;
-            agent_version: string;
-            alive: boolean;
-            brokers: number;
-            /** @description It gets no new brokers. */
-            drained: boolean;
-            host_id: string;
-            port_range: number[];
-            rack: string;
-        };
+        /** @enum {string} */
+        HostActEnum: "cordon" | "declare-lost" | "drain" | "remove" | "uncordon";
         HostBroker: {
             broker_id: number;
             cluster: string;
@@ -4788,20 +4862,125 @@ export interface components {
             observed_state: string | null;
             tenant: string;
         };
-        HostList: {
-            data: components["schemas"]["Host"][];
-        };
-        HostListPart: {
+        HostCapacity: {
+            /** Format: double */
+            age_s: number | null;
+            cores: number | null;
+            disk_free_bytes: number | null;
+            disk_total_bytes: number | null;
+            /** @description Too old to place brokers by. */
+            is_stale: boolean;
             /**
-             * Format: date-time
-             * @description When the data was true.
+             * Format: double
+             * @description Of the last minute, of all cores.
              */
-            as_of: string | null;
-            data: components["schemas"]["Host"][] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
+            load: number | null;
+            memory_free_bytes: number | null;
+            memory_total_bytes: number | null;
+            /** @description How many the host's range has. */
+            ports: number;
+            ports_free: number | null;
+            /** @description Why nothing is known. */
+            problem: string | null;
+            /** Format: date-time */
+            reported_at: string | null;
         };
+        HostLabel: {
+            key: string;
+            value: string;
+        };
+        HostLossRequest: {
+            /** @description The host's name. */
+            confirm: string;
+            plan_hash: string;
+            /** @default  */
+            reason?: string;
+        };
+        HostMove: {
+            broker_id: number;
+            cluster: string;
+            cluster_id: string;
+            /** @description Why there. */
+            reason: string | null;
+            target_host_id: string | null;
+            tenant: string;
+            why_nowhere: string | null;
+        };
+        HostPlan: {
+            act: components["schemas"]["HostActEnum"];
+            /** @description Where its brokers would have room now. */
+            brokers: components["schemas"]["HostMove"][];
+            confirm_phrase: string | null;
+            host_id: string;
+            plan_hash: string;
+            /** @description Why it cannot be done now; none: it can. */
+            refused: components["schemas"]["HostRefusal"][];
+            state_after: components["schemas"]["StateAfterEnum"];
+            state_before: components["schemas"]["HostStateEnum"];
+            summary: string;
+            warnings: components["schemas"]["Warning"][];
+        };
+        HostRefusal: {
+            code: string;
+            text: string;
+        };
+        HostRefused: {
+            code: string;
+            host_id: string;
+            text: string;
+        };
+        /** @enum {string} */
+        HostStateEnum: "active" | "cordoned" | "draining" | "lost";
+        HostToken: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            /** Format: date-time */
+            expires_at: string;
+            host_id: string;
+            id: string;
+            note: string;
+            state: components["schemas"]["HostTokenStateEnum"];
+            /** Format: date-time */
+            used_at: string | null;
+            /** @description The address that used it. */
+            used_from: string | null;
+        };
+        HostTokenCreated: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            /** Format: date-time */
+            expires_at: string;
+            host_id: string;
+            id: string;
+            note: string;
+            state: components["schemas"]["HostTokenStateEnum"];
+            /** @description Shown this once. */
+            token: string;
+            /** Format: date-time */
+            used_at: string | null;
+            /** @description The address that used it. */
+            used_from: string | null;
+        };
+        HostTokenInputRequest: {
+            /** @description The name that the host will have. */
+            host_id: string;
+            /** @default 3600 */
+            lifetime_s?: number;
+            /** @default  */
+            note?: string;
+        };
+        HostTokenPage: {
+            data: components["schemas"]["HostToken"][];
+            page: components["schemas"]["Page"];
+        };
+        /** @enum {string} */
+        HostTokenStateEnum: "open" | "used" | "revoked" | "expired";
         HotPartitions: {
             analysis: string;
             /** Format: date-time */
@@ -5241,8 +5420,24 @@ export interface components {
             password: string;
             username: string;
         };
+        LostBroker: {
+            broker_id: number;
+            cluster: string;
+            cluster_id: string;
+            /** Format: date-time */
+            declared_at: string;
+            declared_by: string;
+            /** @description The directory.id of each log directory that may not serve again; empty where the broker never said them. */
+            directory_ids: string[];
+            /**
+             * Format: date-time
+             * @description When ZooKeeper was told; null: not yet.
+             */
+            fenced_at: string | null;
+            tenant: string;
+        };
         Mask: {
-            act: components["schemas"]["ActEnum"];
+            act: components["schemas"]["Act5bcEnum"];
             /** Format: date-time */
             created_at: string;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
@@ -5256,7 +5451,7 @@ export interface components {
         };
         MaskInputRequest: {
             /** @description `hash`: equal values of the tenant stay equal, and are not shown. */
-            act: components["schemas"]["ActEnum"];
+            act: components["schemas"]["Act5bcEnum"];
             /** @default  */
             note?: string;
             part: components["schemas"]["PartEnum"];
@@ -5727,23 +5922,38 @@ export interface components {
             /** @description What should run there. */
             broker_list: components["schemas"]["HostBroker"][];
             brokers: number;
+            capacity: components["schemas"]["HostCapacity"];
             /**
              * Format: date-time
              * @description When its agent last described it.
              */
             described_at: string | null;
-            /** @description It gets no new brokers. */
-            drained: boolean;
-            drained_by: string | null;
+            /** @description Of its agent's data directory; empty where it says none. */
+            directory_id: string;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
             etag: string;
             host_id: string;
+            labels: components["schemas"]["HostLabel"][];
+            lost_brokers: components["schemas"]["LostBroker"][];
             port_range: number[];
             rack: string;
+            /** @description What operators decided. */
+            state: components["schemas"]["HostStateEnum"];
+            state_by: string | null;
+            state_reason: string | null;
+            /** Format: date-time */
+            state_since: string | null;
+            /** @description New ones, now. */
+            takes_brokers: boolean;
+            takes_none_because: string | null;
         };
         OperatorHostChangeRequest: {
-            drained: boolean;
+            /** @default  */
+            reason?: string;
+            state: components["schemas"]["OperatorHostChangeStateEnum"];
         };
+        /** @enum {string} */
+        OperatorHostChangeStateEnum: "active" | "cordoned" | "draining";
         OperatorHostList: {
             data: components["schemas"]["OperatorHost"][];
         };
@@ -5985,6 +6195,12 @@ export interface components {
         PatternTypeEnum: "LITERAL" | "PREFIXED";
         /** @enum {string} */
         PermissionEnum: "ALLOW" | "DENY";
+        Placed: {
+            broker_id: number;
+            host_id: string;
+            rack: string;
+            reason: string;
+        };
         PlacedTopic: {
             follows: number;
             leads: number;
@@ -5994,6 +6210,15 @@ export interface components {
             /** @description Of the partitions that it leads; null: not known. */
             size_bytes: number | null;
             topic: string;
+        };
+        PlacementPreview: {
+            /** @description How many of them have a place. */
+            fits: number;
+            /** @description Empty when they do not all have one. */
+            placed: components["schemas"]["Placed"][];
+            /** @description Hosts that get none, with the reason. */
+            refused: components["schemas"]["HostRefused"][];
+            wanted: number;
         };
         Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
         PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
@@ -7034,6 +7259,8 @@ export interface components {
         StandingEnum: "open" | "unknown" | "late" | "hanging";
         /** @enum {string} */
         State224Enum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
+        /** @enum {string} */
+        StateAfterEnum: "active" | "cordoned" | "draining" | "lost" | "removed";
         /** @enum {string} */
         StateE44Enum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         Step: {
@@ -15523,62 +15750,6 @@ export interface operations {
             };
         };
     };
-    host_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HostList"];
-                };
-            };
-            /** @description A problem (RFC 9457) */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A problem (RFC 9457) */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A problem (RFC 9457) */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A problem (RFC 9457) */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     invitation_list: {
         parameters: {
             query?: {
@@ -18541,6 +18712,369 @@ export interface operations {
             };
         };
     };
+    operator_host_token_list: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostTokenPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_token_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HostTokenInputRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostTokenCreated"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_token_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostToken"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_token_revoke: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     operator_host_list: {
         parameters: {
             query?: never;
@@ -18863,6 +19397,388 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_events: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEventPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_declare_lost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HostLossRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorHost"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_plan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                act: string;
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostPlan"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_placement: {
+        parameters: {
+            query?: {
+                /** @description How many; 3 by default. */
+                brokers?: number;
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlacementPreview"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

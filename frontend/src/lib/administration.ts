@@ -3,6 +3,7 @@ import { notifications } from "@mantine/notifications";
 import { type QueryFilters, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "./api-client";
 import { isOutdated } from "./problem";
+import type { HostPlan } from "./types";
 
 const PAGE = { page_size: 500 };
 
@@ -47,6 +48,32 @@ export const usePlatformHosts = () =>
   useQuery({
     queryKey: ["page", "platform", "hosts"],
     queryFn: ({ signal }) => api.get("/api/v1/operator/hosts", { signal }),
+  });
+
+export type HostAct = HostPlan["act"];
+export const usePlatformHost = (hostId: string) =>
+  useQuery({
+    queryKey: ["page", "platform", "hosts", hostId],
+    queryFn: ({ signal }) => api.get("/api/v1/operator/hosts/{host_id}", { blanks: { host_id: hostId }, signal }),
+    refetchInterval: 15_000,
+  });
+/** What an act on the host would mean now; asked again each time that the form is opened. */
+export const useHostPlan = (hostId: string, act: HostAct) =>
+  useQuery({
+    queryKey: ["page", "platform", "hosts", hostId, "plan", act],
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/operator/hosts/{host_id}/plans/{act}", { blanks: { host_id: hostId, act }, signal }),
+    gcTime: 0,
+  });
+export const useHostEvents = (hostId: string) =>
+  useQuery({
+    queryKey: ["page", "platform", "hosts", hostId, "events"],
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/operator/hosts/{host_id}/events", {
+        blanks: { host_id: hostId },
+        query: { page_size: 20 },
+        signal,
+      }),
   });
 
 /** A write; when it is done, what is shown is read again, and `done` is said. */

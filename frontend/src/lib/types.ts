@@ -5,7 +5,6 @@ type Schemas = components["schemas"];
 
 export type Cluster = Schemas["Cluster"];
 export type Broker = Schemas["Broker"];
-export type Host = Schemas["Host"];
 export type TopicRow = Schemas["TopicRow"];
 export type TopicCounts = Schemas["TopicCounts"];
 export type GroupCounts = Schemas["GroupCounts"];
@@ -97,6 +96,8 @@ export type TenantSummary = Schemas["OperatorTenant"];
 export type TenantState = Schemas["TenantStateEnum"];
 export type PlatformUser = Schemas["OperatorUser"];
 export type PlatformHost = Schemas["OperatorHost"];
+export type HostPlan = Schemas["HostPlan"];
+export type HostTokenCreated = Schemas["HostTokenCreated"];
 export type OpenInvitation = Schemas["OpenInvitation"];
 export type Alert = Schemas["Alert"];
 /** An alert with every move that it has made. */

@@ -1,6 +1,7 @@
 /** One of everything that is administered, as `samples` has the rest. */
 import type {
   ApiKey,
+  HostPlan,
   Invitation,
   Member,
   PlatformHost,
@@ -8,7 +9,7 @@ import type {
   ServiceAccount,
   TenantSummary,
 } from "@/lib/types";
-import { AT, ETAG, host, MADE, over } from "./samples";
+import { AT, ETAG, MADE, over } from "./samples";
 
 export const member = over<Member>({
   username: "ada",
@@ -76,10 +77,38 @@ export const platformUser = over<PlatformUser>({
   etag: ETAG,
 });
 export const platformHost = over<PlatformHost>({
-  ...host(),
+  host_id: "host-1",
+  rack: "a",
+  address: "10.0.0.1",
+  port_range: [9092, 9100],
+  agent_version: "1",
+  directory_id: "d-1",
+  labels: [{ key: "disk", value: "nvme" }],
+  alive: true,
   alive_since: AT,
   described_at: AT,
-  drained_by: null,
+  capacity: {
+    disk_total_bytes: 100 * 2 ** 30,
+    disk_free_bytes: 25 * 2 ** 30,
+    memory_total_bytes: 8 * 2 ** 30,
+    memory_free_bytes: 2 ** 30,
+    cores: 4,
+    load: 0.5,
+    ports: 9,
+    ports_free: 7,
+    reported_at: AT,
+    age_s: 5,
+    is_stale: false,
+    problem: null,
+  },
+  state: "active",
+  state_since: null,
+  state_by: null,
+  state_reason: null,
+  takes_brokers: true,
+  takes_none_because: null,
+  brokers: 1,
+  lost_brokers: [],
   etag: ETAG,
   broker_list: [
     {
@@ -91,4 +120,16 @@ export const platformHost = over<PlatformHost>({
       observed_at: AT,
     },
   ],
+});
+export const hostPlan = over<HostPlan>({
+  act: "cordon",
+  host_id: "host-1",
+  state_before: "active",
+  state_after: "cordoned",
+  summary: "host-1 gets no new brokers; its 1 broker go on.",
+  refused: [],
+  warnings: [],
+  brokers: [],
+  confirm_phrase: null,
+  plan_hash: "hash",
 });

@@ -8,7 +8,6 @@ import type {
   Collector,
   ConfigEntry,
   Extent,
-  Host,
   Operation,
   OperationStep,
   Partition,
@@ -121,16 +120,6 @@ export const timelineEvent = over<TimelineEvent>({
   operation_id: null,
   alert_id: null,
   runbook: null,
-});
-export const host = over<Host>({
-  host_id: "host-1",
-  rack: "a",
-  address: "10.0.0.1",
-  port_range: [9092, 9100],
-  agent_version: "1",
-  alive: true,
-  drained: false,
-  brokers: 1,
 });
 export const topicRow = over<TopicRow>({
   as_of: AT,

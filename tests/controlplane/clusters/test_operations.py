@@ -65,7 +65,7 @@ def test_two_plans_for_the_same_ports_the_second_is_stale(world):
 
 def test_a_broker_that_does_not_start_fails_with_its_log(world):
     operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=1))
-    drive(operation, ticks=2)
+    drive(operation, ticks=3)
     (key,) = world.hosts.desired
     world.hosts.reports[key] = Observed(
         state="backoff", generation=1, restarts=9, message="exit 1", log_tail=("boom",)
@@ -85,7 +85,7 @@ def test_a_broker_that_does_not_start_fails_with_its_log(world):
 
 def test_one_that_cannot_be_removed_either_stays_as_failed(world):
     operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=1))
-    drive(operation, ticks=2)
+    drive(operation, ticks=3)
     (key,) = world.hosts.desired
     world.hosts.reports[key] = Observed(state="failed", generation=1)
     drive(operation, ticks=4)
@@ -103,11 +103,11 @@ def test_one_that_cannot_be_removed_either_stays_as_failed(world):
 def test_a_report_of_another_generation_is_ignored_and_said(world, generation, why):
     """Neither an agent that has not looked yet nor one that makes something up moves anything."""
     operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=1))
-    drive(operation, ticks=2)
+    drive(operation, ticks=3)
     (key,) = world.hosts.desired
     for state in ("running", "failed"):
         world.hosts.reports[key] = Observed(state=state, generation=generation)
-        drive(operation, ticks=2)
+        drive(operation, ticks=3)
         assert operation.state == "running"
         assert why in operation.steps.get(name="processes").detail
     row = cluster_get(world.tenant, EVERYTHING, operation.cluster_id)["brokers"][0]
@@ -451,7 +451,7 @@ def test_register_governs_an_existing_cluster_and_keeps_its_password_sealed(worl
         ({"name": "Bad Name"}, "/inputs/name"),
         ({"name": "x", "broker_count": 0}, "/inputs/broker_count"),
         ({"name": "x", "config": {"listeners": "x"}}, "/inputs/config/listeners"),
-        ({"name": "x", "host_ids": ["nowhere"]}, "/inputs/host_ids"),
+        ({"name": "xy", "host_ids": ["host-1"]}, "/inputs/host_ids"),
     ],
 )
 def test_bad_inputs_are_named(world, inputs, pointer):

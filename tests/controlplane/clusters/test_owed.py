@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from controlplane.clusters import owed, services
+from controlplane.clusters.candidates import ports_taken
 from controlplane.clusters.models import Broker, Cluster, OwedDeletion
-from controlplane.clusters.operations import ports_taken
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.sealing import open_for_host
 from tests.controlplane.support import drive, step
@@ -138,7 +138,7 @@ def test_a_host_that_is_there_and_slow_is_waited_for(world):
 
 def test_a_creation_onto_a_host_that_has_just_died_leaves_nothing_to_start(world):
     operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=3))
-    drive(operation, ticks=2)
+    drive(operation, ticks=3)
     for key, spec in world.hosts.desired.items():
         if key[0] == "host-2":
             world.hosts.reports[key] = Observed(state="failed", generation=spec["generation"])

@@ -39,7 +39,7 @@ def test_two_of_three_brokers_on_one_host_are_named():
             "shared-host",
             "warning",
             (
-                "Host a gets 2 of 3 brokers: while it is away no partition has the 2 replicas in"
+                "One host gets 2 of 3 brokers: while it is away no partition has the 2 replicas in"
                 " sync that writes want."
             ),
         )

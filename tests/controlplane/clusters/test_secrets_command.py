@@ -7,15 +7,16 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from controlplane.administration.selectors import placement_preview
 from controlplane.clusters.models import Cluster, HostKey
 from controlplane.clusters.sealing import host_keyring, host_keys
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.keyfiles import key_from_file, keys_in_file, new_key, write_keys
 from controlplane.common.keyring import Keyring, KeyUse, SecretUnreadableError
-from controlplane.common.problems import Conflict, Problem
+from controlplane.common.problems import Conflict
 from controlplane.operations.models import Operation
 from dataplane.agent.secrets import SecretError, Unsealer
-from tests.controlplane.support import drive, step
+from tests.controlplane.support import drive, only_on, step
 
 
 @pytest.fixture
@@ -137,8 +138,10 @@ def test_what_is_written_for_one_host_opens_with_its_key_alone(service, tmp_path
 
 
 def test_a_clusters_secrets_reach_hosts_of_its_brokers_and_leave_with_the_last(service):
-    made = service.run("cluster.create", None, name="made", host_ids=["host-1"], broker_count=2)
-    other = service.run("cluster.create", None, name="other", host_ids=["host-2"], broker_count=1)
+    only_on("host-1", world=service)
+    made = service.run("cluster.create", None, name="made", broker_count=2)
+    only_on("host-2", world=service)
+    other = service.run("cluster.create", None, name="other", broker_count=1)
     mine = unseal(Cluster.objects.get(pk=made.cluster_id).secrets_token)
     for (host_id, _), spec in service.hosts.desired.items():
         opened = host_keyring(host_id).unseal(spec["secret"]).decode()
@@ -162,7 +165,8 @@ def test_a_clusters_secrets_reach_hosts_of_its_brokers_and_leave_with_the_last(s
 
 
 def test_replacing_a_hosts_key(service, tmp_path):
-    service.run("cluster.create", None, name="made", host_ids=["host-1"], broker_count=2)
+    only_on("host-1", world=service)
+    service.run("cluster.create", None, name="made", broker_count=2)
     file = tmp_path / "host-1.key"
     manage("host-key", "host-1", "--file", str(file))
     [old] = keys_in_file(file)
@@ -190,7 +194,8 @@ def test_replacing_a_hosts_key(service, tmp_path):
 
 def test_what_was_sealed_before_there_were_keys_of_hosts_is_taken_over(service, tmp_path):
     """A data directory of the release before: one key for all, and none of the host's."""
-    service.run("cluster.create", None, name="made", host_ids=["host-1"], broker_count=1)
+    only_on("host-1", world=service)
+    service.run("cluster.create", None, name="made", broker_count=1)
     [(key, spec)] = service.hosts.desired.items()
     opened = host_keyring("host-1").unseal(spec["secret"]).decode()
     HostKey.objects.all().delete()
@@ -211,15 +216,16 @@ def test_nothing_is_placed_on_a_host_without_a_key(service):
     made = service.run("cluster.create", None, name="made", broker_count=3)
     assert made.state == "succeeded"
     assert {host_id for host_id, _ in service.hosts.desired} == {"host-1", "host-3"}
-    with pytest.raises(Problem, match="host-2 has no key of its own"):
-        service.plan("cluster.create", None, name="second", host_ids=["host-2"], broker_count=1)
-    HostKey.objects.all().delete()
-    with pytest.raises(Conflict, match="has no key of its own"):
+    only_on("host-2", world=service)
+    with pytest.raises(Conflict, match=r"There is room for 0 of 1 broker\."):
         service.plan("cluster.create", None, name="second", broker_count=1)
+    (row,) = [row for row in placement_preview(1)["refused"] if row["host_id"] == "host-2"]
+    assert row["code"] == "no-key"
 
 
 def test_a_step_waits_for_a_hosts_key(service, tmp_path):
-    made = service.run("cluster.create", None, name="made", host_ids=["host-1"], broker_count=1)
+    only_on("host-1", world=service)
+    made = service.run("cluster.create", None, name="made", broker_count=1)
     HostKey.objects.all().delete()
     operation = drive(service.start(service.plan("cluster.delete", made.cluster_id)), ticks=3)
     assert "host host-1 has no key of its own" in step(operation, "remove").detail

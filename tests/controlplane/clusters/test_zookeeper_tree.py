@@ -127,6 +127,46 @@ def test_an_agent_does_its_work_under_its_own_host(stage):
     assert agent.get_children("/penstock/hosts/host-1/observed") == []
 
 
+def test_a_host_says_what_it_has_left_and_of_megabytes_nothing_is_read(stage):
+    stage.hosts.admit_host("roomy", login("roomy").owner())
+    agent = stage.as_member(login("roomy"))
+    root = "/penstock/hosts/roomy"
+    described = {"host_id": "roomy", "address": "127.0.0.1", "port_range": [1, 9]}
+    agent.set(root, json.dumps({**described, "labels": {"disk": "nvme"}}).encode())
+    agent.create(f"{root}/capacity", b'{"disk_total_bytes": 9, "disk_free_bytes": 5}')
+
+    def host():
+        return next(host for host in stage.hosts.hosts() if host.host_id == "roomy")
+
+    assert (host().labels, host().capacity.disk_free_bytes) == ((("disk", "nvme"),), 5)
+    assert host().capacity.reported_at_ms is not None
+    agent.set(f"{root}/capacity", b'{"disk_free_bytes": 5, "x": "' + b"x" * 900_000 + b'"}')
+    assert host().capacity.disk_free_bytes is None
+    assert host().capacity.problem.startswith("Its agent's report has 900")
+    agent.set(root, b"x" * 900_000)
+    assert [host for host in stage.hosts.hosts() if host.host_id == "roomy"] == []
+    # The next owner writes its own.
+    stage.hosts.admit_host("roomy", login("roomy", "another-secret-1").owner())
+    refused(lambda: agent.set(f"{root}/capacity", b"{}"))
+    stage.hosts.forget_host("roomy")
+
+
+def test_log_directories_are_fenced_where_their_brokers_look(stage):
+    path, owner = "/penstock/clusters/kc-fenced", login("kc-fenced")
+    stage.hosts.fence_directories(path, ["dir-1"])  # nothing is there to keep them out of
+    stage.hosts.make_chroot(path, owner.owner())
+    broker = stage.as_member(owner)
+    broker.ensure_path(f"{path}/brokers/directories")
+    assert stage.hosts.directories_of(path, 1) == []
+    said = {"version": 1, "directories": ["dir-1", "../x", 3, "dir-1"]}
+    broker.create(f"{path}/brokers/directories/1", json.dumps(said).encode())
+    assert stage.hosts.directories_of(path, 1) == ["dir-1"]
+    for _ in range(2):
+        stage.hosts.fence_directories(path, ["dir-1"])
+    assert broker.get_children(f"{path}/brokers/fenced_directories") == ["dir-1"]
+    stage.hosts.remove_chroot(path)
+
+
 def test_an_agent_does_not_write_what_is_desired_of_it(stage):
     stage.hosts.write_desired(("host-1", "kc-2"), {"generation": 1})
     agent = stage.as_member(login("host-1"))

@@ -42,6 +42,7 @@ WRITES = {
 }
 HOSTS_WRITES = {
     "admit_host",
+    "fence_directories",
     "forget_broker",
     "forget_host",
     "make_chroot",

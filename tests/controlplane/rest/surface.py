@@ -103,10 +103,12 @@ IDS = {
     "event_id": "deployment",
     "objective_id": "objective",
     "mask_id": "mask",
+    "act": "host_act",
+    "token_id": "host_token",
 }
 
 # What every tenant has alike: that it is there gives nothing of anybody away.
-OF_NOBODY = {"runbook_id"}
+OF_NOBODY = {"runbook_id", "act"}
 
 # A body that is served, with ids of the `ids` fixture in braces.
 BODIES: dict[str, dict[str, Any]] = {
@@ -131,11 +133,15 @@ BODIES: dict[str, dict[str, Any]] = {
     "post /operator/tenants/{tenant_id}/members": {"username": "{nobody}", "role": "viewer"},
     "post /operator/users": {"username": "new", "email": "", "is_operator": False},
     "put /operator/users/{username}": {"email": "", "is_active": True, "is_operator": False},
-    "put /operator/hosts/{host_id}": {"drained": True},
+    "post /operator/host-tokens": {"host_id": "host-9", "lifetime_s": 600, "note": ""},
+    "put /operator/hosts/{host_id}": {"state": "cordoned"},
+    "post /operator/hosts/{host_id}/loss": {
+        "plan_hash": "{host_loss}",
+        "confirm": "{host}",
+    },
     "post /clusters": {
         "name": "fresh",
         "broker_count": 3,
-        "host_ids": ["host-1", "host-2"],
         "config": {"num.partitions": "3"},
         "confirm": False,
     },
@@ -241,7 +247,6 @@ INPUTS: dict[str, dict[str, Any]] = {
     "cluster.create": {
         "name": "fresh",
         "broker_count": 3,
-        "host_ids": ["host-1"],
         "config": {"num.partitions": "3"},
         "listener_security": "SASL_SSL",
     },

@@ -35,9 +35,11 @@ ASK_THE_CLUSTER = {
 ASK_THE_HOSTS = {
     "get /clusters/{cluster_id}/access/denials",
     "get /clusters/{cluster_id}/brokers/{broker_id}/log",
-    "get /hosts",
     "get /operator/hosts",
     "get /operator/hosts/{host_id}",
+    "get /operator/hosts/{host_id}/events",
+    "get /operator/hosts/{host_id}/plans/{act}",
+    "get /operator/placement",
 }
 ALWAYS_ASK = {
     f"get /clusters/{{cluster_id}}/{rest}"

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from prometheus_client import REGISTRY
 
-from controlplane.clusters.models import DrainedHost
+from controlplane.clusters.models import HostState
 from controlplane.common import etags
 from controlplane.common.problems import Problem
 from controlplane.tenants.models import ApiKey, Invitation, Membership, ServiceAccount, Tenant
@@ -40,6 +40,7 @@ CHANGES_ANOTHER = {
     "api/v1/api-keys/<str:key_id>/rotation": "api/v1/api-keys/<str:key_id>",
     "api/v1/alerts/<str:alert_id>/acknowledgement": "api/v1/alerts/<str:alert_id>",
     "api/v1/operator/users/<str:username>/link": "api/v1/operator/users/<str:username>",
+    "api/v1/operator/hosts/<str:host_id>/loss": "api/v1/operator/hosts/<str:host_id>",
 }
 
 
@@ -146,6 +147,7 @@ LISTS = {
     "api/v1/operator/tenants": "id",
     "api/v1/operator/users": "username",
     "api/v1/operator/hosts": "host_id",
+    "api/v1/operator/host-tokens": "id",
 }
 
 
@@ -271,7 +273,7 @@ RACES = {
         {"email": "mine@example.com", "is_active": True, "is_operator": False},
         {"email": "yours@example.com", "is_active": True, "is_operator": False},
     ],
-    "put api/v1/operator/hosts/<str:host_id>": [{"drained": True}, {"drained": True}],
+    "put api/v1/operator/hosts/<str:host_id>": [{"state": "cordoned"}, {"state": "cordoned"}],
     "delete api/v1/api-keys/<str:key_id>": [{}, {}],
     "delete api/v1/invitations/<str:invitation_id>": [{}, {}],
 }
@@ -309,7 +311,7 @@ def test_of_two_writers_who_read_the_same_one_wins(world, ids, about):
     statuses = sorted(answer.status_code for answer in answers)
     # What is deleted for good has gone for the second; a key and an invitation only end.
     assert statuses in ([200, 412], [204, 412]), [answer.content for answer in answers]
-    assert DrainedHost.objects.count() == ("hosts/" in route)
+    assert HostState.objects.count() == ("hosts/" in route)
     assert Invitation.objects.exclude(revoked_at=None).count() == ("invitations/" in route)
 
 

@@ -12,6 +12,7 @@ from tests.controlplane.support import client_for, operator_client, tenant_make
 
 MASK = {"topics": {"match": "any", "name": ""}, "part": "value", "path": "a.b", "act": "hash"}
 # method, address, body, an owner's answer, tenant-wide (no foreign id in the address)
+HOST_LOSS = {"plan_hash": "of another day", "confirm": "host-gone"}
 TABLE = [
     ("get", "/me", None, 200, True),
     ("get", "/tenants", None, 200, True),
@@ -36,7 +37,6 @@ TABLE = [
         False,
     ),
     ("get", "/audit-events/export", None, 200, True),
-    ("get", "/hosts", None, 200, True),
     ("get", "/clusters", None, 200, True),
     ("post", "/clusters", {"name": "fresh"}, 201, True),
     ("get", "/clusters/{cluster}", None, 200, False),
@@ -207,7 +207,14 @@ OPERATOR_TABLE = [
     ),
     ("post", "/operator/users/{member}/link", None, 201, False),
     ("get", "/operator/hosts", None, 200, False),
-    ("put", "/operator/hosts/host-1", {"drained": True}, 200, False),
+    ("put", "/operator/hosts/host-1", {"state": "cordoned"}, 200, False),
+    ("get", "/operator/hosts/host-1/events", None, 200, False),
+    ("get", "/operator/hosts/host-1/plans/drain", None, 200, False),
+    ("post", "/operator/hosts/host-gone/loss", HOST_LOSS, 409, False),
+    ("get", "/operator/placement", None, 200, False),
+    ("get", "/operator/host-tokens", None, 200, False),
+    ("post", "/operator/host-tokens", {"host_id": "host-9"}, 201, False),
+    ("delete", "/operator/host-tokens/{host_token}", None, 204, False),
     ("delete", "/operator/hosts/host-gone", None, 204, False),
 ]
 
@@ -330,6 +337,7 @@ def pattern_of(address):
         *("topics", "users", "overlaps", "acls", "groups", "reassignments", "plans", "operations"),
         *("cancellation", "undo-plan", "secret", "operator", "members", "invitations"),
         *("service-accounts", "rotation", "link", "retention-leases", "runbooks", "runs"),
+        *("events", "loss", "placement", "host-tokens"),
         *("runbook-runs", "checks", "acts", "end", "alerts", "acknowledgement", "alert-rules"),
         *("alert-overrides", "silences", "destinations", "deliveries", "test", "resend"),
         *("lag-objectives", "timeline", "deployments", "messages", "export", "message-masks"),

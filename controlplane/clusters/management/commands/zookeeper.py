@@ -8,15 +8,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from controlplane.clusters.admission import admit, login_settings
 from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
 from controlplane.clusters.models import MANAGED, Cluster
 from controlplane.clusters.protection import ProtectionError, protect
 from controlplane.clusters.rotation import rotate
-from controlplane.clusters.zookeeper_tree import administrators
-from controlplane.common.crypto import new_password
 from controlplane.operations.operations import StepRetryError
 from zookeeper_access import files, keys
-from zookeeper_access.settings import AccessError, Login, ZooKeeperAccess
+from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 HOST_NAME_MAX = 100
 BROKER_TIMEOUT_S = 300.0
@@ -105,21 +104,16 @@ class Command(BaseCommand):
         """The file comes first: a directory that cannot be written locks nobody out."""
         if len(host_id) > HOST_NAME_MAX:
             raise CommandError(f"a host's name has at most {HOST_NAME_MAX} characters")
-        base = files.read(connection)
-        if ZooKeeperAccess.parse(base).sasl is None:
-            raise CommandError(f"{connection} has no {keys.SASL_USERNAME}")
-        settings = {
-            **{key: value for key, value in base.items() if key in keys.CONNECTION},
-            keys.SET_ACL: "true",
-            keys.ACL_USERNAME: host_id,
-            keys.ACL_PASSWORD: new_password(),
-            keys.ACL_ADMINISTRATORS: ",".join(administrators(access)),
-        }
-        ZooKeeperAccess.parse(settings)  # a host's name that cannot be a user is refused here
-        pending = target.with_name(f"{target.name}.new")
-        files.write(pending, settings)
         try:
-            hosts().admit_host(host_id, Login(host_id, settings[keys.ACL_PASSWORD]).owner())
+            made = login_settings(access, host_id, files.read(connection))
+        except AccessError as error:
+            if error.key == keys.SASL_USERNAME:
+                raise CommandError(f"{connection} has no {keys.SASL_USERNAME}") from error
+            raise
+        pending = target.with_name(f"{target.name}.new")
+        files.write(pending, made)
+        try:
+            admit(made)
             pending.replace(target)
         finally:
             pending.unlink(missing_ok=True)

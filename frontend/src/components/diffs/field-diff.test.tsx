@@ -36,11 +36,11 @@ describe("fields before and after", () => {
   });
 
   it("say in words where a new cluster's brokers will be, and how one gets in", async () => {
-    const broker = { broker_id: 1, host_id: "host-1", rack: "r1", address: "10.0.0.1", client_port: 9092 };
+    const broker = { broker_id: 1, rack: "r1", address: "10.0.0.1", client_port: 9092 };
     const brokers = [{ ...broker, internal_port: 9093 }];
     show(null, { brokers, security_protocol: "SASL_SSL" });
     expect(await rowsOf("Changes")).toEqual([
-      ["Brokers", "broker 1 on host-1 (rack r1): clients at 10.0.0.1:9092, brokers at 10.0.0.1:9093"],
+      ["Brokers", "broker 1 in rack r1: clients at 10.0.0.1:9092, brokers at 10.0.0.1:9093"],
       ["Security protocol", "SASL_SSL"],
     ]);
   });

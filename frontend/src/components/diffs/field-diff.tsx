@@ -28,17 +28,17 @@ const isAcl = (item: object): item is AclBinding => "principal" in item && "reso
 /** Where a broker of a new cluster will be. */
 interface Placed {
   broker_id: number;
-  host_id: string;
   rack: string;
   address: string;
   client_port: number;
   internal_port: number;
 }
-const isPlaced = (item: object): item is Placed => "broker_id" in item && "host_id" in item && "client_port" in item;
+const isPlaced = (item: object): item is Placed => "broker_id" in item && "rack" in item && "client_port" in item;
 
-function placedSentence({ broker_id, host_id, rack, address, client_port, internal_port }: Placed): string {
-  const where = rack === "" ? host_id : say.inRack(host_id, rack);
-  return say.placed(broker_id, where, `${address}:${client_port}`, `${address}:${internal_port}`);
+/** Hosts are the platform's: a tenant's plan names racks and addresses. */
+function placedSentence({ broker_id, rack, address, client_port, internal_port }: Placed): string {
+  const [clients, brokers] = [`${address}:${client_port}`, `${address}:${internal_port}`];
+  return rack === "" ? say.placed(broker_id, clients, brokers) : say.placedInRack(broker_id, rack, clients, brokers);
 }
 
 /** One item of a list on its own line: a rule or a place as a sentence, any other object as JSON. */
@@ -84,7 +84,6 @@ const WORDS: Record<string, string> = {
   bootstrap_servers: say.bootstrapServers,
   security_protocol: say.securityProtocol,
   sasl_mechanism: say.mechanism,
-  host_ids: say.hosts,
   password: say.password,
 };
 

@@ -1,13 +1,13 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage, press } from "@/testing/app";
-import { attention, cluster, host, operation, plan } from "@/testing/samples";
+import { attention, cluster, operation, plan } from "@/testing/samples";
 import { type Answers, ok } from "@/testing/server";
 
 const open = (items: object[], more: Answers = {}) =>
   openPage("/", {
     "GET /console/api/pages/overview": {
-      parts: { clusters: ok([cluster()]), attention: ok(items), operations: ok([operation()]), hosts: ok([host()]) },
+      parts: { clusters: ok([cluster()]), attention: ok(items), operations: ok([operation()]) },
     },
     ...more,
   });

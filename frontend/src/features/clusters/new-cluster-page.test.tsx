@@ -1,24 +1,19 @@
-import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { cleanup, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press } from "@/testing/app";
-import { host, plan } from "@/testing/samples";
-import { ok } from "@/testing/server";
+import { plan } from "@/testing/samples";
 
-const open = (hosts = [host(), host({ host_id: "host-2", rack: "b" }), host({ host_id: "gone", alive: false })]) =>
+const open = () =>
   openPage("/clusters/new", {
-    "GET /console/api/pages/overview": {
-      parts: { clusters: ok([]), attention: ok([]), operations: ok([]), hosts: ok(hosts) },
-    },
     "POST /api/v1/plans": plan({ kind: "cluster.create", cluster_id: null, confirm_phrase: null } as never),
   });
 
 describe("a new cluster", () => {
-  it("is planned over all hosts, or over those that are chosen", async () => {
+  it("is planned without a word of hosts, which are the platform's", async () => {
     const { asked } = await open();
     fill("Name", "orders-prod");
     fill("Brokers", "5");
-    fireEvent.click(await screen.findByLabelText("host-2 (rack b)"));
-    expect(screen.queryByLabelText(/gone/)).toBeNull();
+    expect(screen.queryByText(/^Hosts?$/)).toBeNull();
     fill("Broker configuration", "log.retention.hours=72");
     press("Review plan");
     await waitFor(() =>
@@ -28,7 +23,6 @@ describe("a new cluster", () => {
         inputs: {
           name: "orders-prod",
           broker_count: 5,
-          host_ids: ["host-2"],
           listener_security: "SASL_SSL",
           config: { "log.retention.hours": "72" },
         },
@@ -62,9 +56,8 @@ describe("a new cluster", () => {
     expect(await screen.findByText("Line 1 is not key=value")).toBeTruthy();
   });
 
-  it("needs a host, and warns of fewer than three brokers", async () => {
-    await open([host({ alive: false })]);
-    expect((await screen.findByRole("alert")).textContent).toContain("No host agent is connected");
+  it("warns of fewer than three brokers", async () => {
+    await open();
     expect(screen.queryByText(/fewer than three brokers/)).toBeNull();
     fill("Brokers", "2");
     expect(screen.getByText(/With fewer than three brokers a failed broker means/)).toBeTruthy();

@@ -1,9 +1,9 @@
-import { Button, Checkbox, Group, NumberInput, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NumberInput, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
-import { Card, PartView } from "@/components/card";
+import { Card } from "@/components/card";
 import { ConfigField } from "@/components/config-field";
 import { NeedsRole } from "@/components/needs-role";
 import { Notice } from "@/components/notice";
@@ -12,8 +12,7 @@ import { PlanFlow } from "@/components/plan-flow";
 import { BROKER_SETTINGS } from "@/generated/constants";
 import { clearDrafts, useDraft } from "@/lib/draft";
 import { parseProperties } from "@/lib/properties";
-import type { Host, PlanRequest } from "@/lib/types";
-import { useOverview } from "@/lib/use-clusters";
+import type { PlanRequest } from "@/lib/types";
 import { words } from "@/words/clusters";
 
 const say = words.newClusterPage;
@@ -21,7 +20,6 @@ const say = words.newClusterPage;
 interface Values {
   name: string;
   broker_count: number | string;
-  host_ids: string[];
   listener_security: "SASL_SSL" | "SASL_PLAINTEXT";
   config: string;
 }
@@ -30,26 +28,6 @@ const DRAFT = "new-cluster";
 /** What the service accepts at once. */
 const BROKERS_MAX = 30;
 const NAME = /^[a-z][a-z0-9-]{0,38}[a-z0-9]$/;
-
-function HostChoice({ hosts, value, onChange }: { hosts: Host[]; value: string[]; onChange: (ids: string[]) => void }) {
-  const alive = hosts.filter((host) => host.alive);
-  if (alive.length === 0) {
-    return (
-      <Notice tone="bad" title={say.noHostAgentIsConnected}>
-        {say.aClusterNeedsAtLeast}
-      </Notice>
-    );
-  }
-  return (
-    <Checkbox.Group label={say.hosts} description={say.noneChosenPenstockSpreadsThe} value={value} onChange={onChange}>
-      <Group mt={8} gap="lg">
-        {alive.map((host) => (
-          <Checkbox key={host.host_id} value={host.host_id} size="xs" label={say.rack(host.host_id, host.rack)} />
-        ))}
-      </Group>
-    </Checkbox.Group>
-  );
-}
 
 export function NewClusterPage() {
   return (
@@ -60,13 +38,11 @@ export function NewClusterPage() {
 }
 
 function NewCluster() {
-  const overview = useOverview();
   const navigate = useNavigate();
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const [initialValues, keep] = useDraft<Values>(DRAFT, {
     name: "",
     broker_count: 3,
-    host_ids: [],
     listener_security: "SASL_SSL",
     config: "",
   });
@@ -88,7 +64,6 @@ function NewCluster() {
           name: values.name,
           broker_count: Number(values.broker_count),
           listener_security: values.listener_security,
-          ...(values.host_ids.length > 0 && { host_ids: values.host_ids }),
           ...(Object.keys(config).length > 0 && { config }),
         },
       });
@@ -120,15 +95,6 @@ function NewCluster() {
                 allowDecimal={false}
                 {...form.getInputProps("broker_count")}
               />
-              <PartView query={overview} name="hosts" rows={2}>
-                {(hosts) => (
-                  <HostChoice
-                    hosts={hosts}
-                    value={form.values.host_ids}
-                    onChange={(ids) => form.setFieldValue("host_ids", ids)}
-                  />
-                )}
-              </PartView>
               <div>
                 <Text component="div" size="sm" fw={500} mb={4}>
                   {say.connections}

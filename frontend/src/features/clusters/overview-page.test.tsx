@@ -2,10 +2,10 @@ import { screen, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { attention, broker, cluster, host, operation, session } from "@/testing/samples";
+import { attention, broker, cluster, operation, session } from "@/testing/samples";
 import { ok, unavailable } from "@/testing/server";
 
-const base = { clusters: ok([cluster()]), attention: ok([]), operations: ok([operation()]), hosts: ok([host()]) };
+const base = { clusters: ok([cluster()]), attention: ok([]), operations: ok([operation()]) };
 const open = (parts: object = {}, more = {}) =>
   openPage("/", { "GET /console/api/pages/overview": { parts: { ...base, ...parts } }, ...more });
 
@@ -14,8 +14,8 @@ describePageStates({
   page: "overview",
   title: "Overview",
   parts: base,
-  part: "hosts",
-  shows: "Connected",
+  part: "clusters",
+  shows: "orders",
   refusable: false,
 });
 
@@ -57,10 +57,9 @@ describe("the overview", () => {
   });
 
   it("begins empty, and says what to do first", async () => {
-    await open({ clusters: ok([]), operations: ok([]), hosts: ok([]) });
+    await open({ clusters: ok([]), operations: ok([]) });
     expect(await screen.findByText("No cluster yet")).toBeTruthy();
-    for (const text of ["No operations yet", "No host agent has reported yet"])
-      expect(screen.getByText(text)).toBeTruthy();
+    for (const text of ["No operations yet"]) expect(screen.getByText(text)).toBeTruthy();
     expect(screen.getAllByRole("link", { name: "New cluster" }).length).toBeGreaterThan(0);
   });
 

@@ -10,11 +10,11 @@ import { OperationList } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { RelTime } from "@/components/rel-time";
 import { Stats, StatsSkeleton } from "@/components/stats";
-import { PhaseStatus, Status } from "@/components/status";
+import { PhaseStatus } from "@/components/status";
 import { TERMINAL } from "@/lib/operations";
 import { useMayWrite } from "@/lib/permissions";
 import { useSession } from "@/lib/session";
-import type { Cluster, Host } from "@/lib/types";
+import type { Cluster } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
 import { words } from "@/words/overview";
 import { AttentionList } from "./attention-list";
@@ -57,32 +57,6 @@ const columns = [
     cell: (cell) => <RelTime at={cell.getValue()} />,
   }),
 ];
-
-function Hosts({ hosts }: { hosts: Host[] }) {
-  if (hosts.length === 0) return <Empty title={say.noHostAgentHasReported}>{say.startOneWithTheDeployment}</Empty>;
-  return (
-    <table className="ps-table" aria-label={say.hosts}>
-      <thead>
-        <tr>
-          <th scope="col">{say.host}</th>
-          <th scope="col">{say.rack}</th>
-          <th scope="col">{say.agent}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {hosts.map((host) => (
-          <tr key={host.host_id}>
-            <td className="ps-mono">{host.host_id}</td>
-            <td>{host.rack}</td>
-            <td>
-              {host.alive ? <Status tone="ok" label={say.connected} /> : <Status tone="bad" label={say.notConnected} />}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
 
 export function OverviewPage() {
   const query = useOverview();
@@ -170,25 +144,18 @@ export function OverviewPage() {
             )}
           </PartView>
         </Card>
-        <div className="ps-cols-2-1">
-          <Card
-            title={say.recentOperations}
-            aside={
-              <Link to="/operations" className="ps-link" style={{ fontSize: "0.8125rem" }}>
-                {say.allOperations}
-              </Link>
-            }
-          >
-            <PartView query={query} name="operations">
-              {(rows) => <OperationList operations={rows.slice(0, 8)} compact />}
-            </PartView>
-          </Card>
-          <Card title={say.hosts}>
-            <PartView query={query} name="hosts">
-              {(rows) => <Hosts hosts={rows} />}
-            </PartView>
-          </Card>
-        </div>
+        <Card
+          title={say.recentOperations}
+          aside={
+            <Link to="/operations" className="ps-link" style={{ fontSize: "0.8125rem" }}>
+              {say.allOperations}
+            </Link>
+          }
+        >
+          <PartView query={query} name="operations">
+            {(rows) => <OperationList operations={rows.slice(0, 8)} compact />}
+          </PartView>
+        </Card>
       </div>
     </>
   );

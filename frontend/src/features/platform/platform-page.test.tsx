@@ -1,8 +1,8 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, heading, openPage, press, rowsOf } from "@/testing/app";
-import { listed, session } from "@/testing/samples";
-import { platformHost, platformUser, tenantSummary } from "@/testing/samples-administration";
+import { ETAG, listed, session } from "@/testing/samples";
+import { hostPlan, platformHost, platformUser, tenantSummary } from "@/testing/samples-administration";
 import { type Answers, PENDING, Refusal } from "@/testing/server";
 
 const operator = () => session({ user: { username: "root", email: "", is_staff: true } });
@@ -19,7 +19,10 @@ const open = (search = "", more: Answers = {}) =>
       platformUser({ username: "gone", is_active: false }),
     ]),
     "GET /api/v1/operator/hosts": {
-      data: [platformHost(), platformHost({ host_id: "host-2", alive: false, drained: true, broker_list: [] })],
+      data: [
+        platformHost(),
+        platformHost({ host_id: "host-2", alive: false, state: "cordoned", brokers: 0, broker_list: [] }),
+      ],
     },
     ...more,
   });
@@ -112,24 +115,60 @@ describe("the platform", () => {
     expect(await screen.findByText(/These tenants have no owner now: acme/)).toBeTruthy();
   });
 
-  it("shows what runs on each host, or that it is not known", async () => {
+  it("lists hosts with their states and what they have left", async () => {
     await open("?tab=hosts");
     const rows = await rowsOf("Hosts");
-    expect(rows[0]?.[3]).toContain("acme/orders/1 running");
-    expect(rows[1]?.slice(0, 1)).toEqual(["host-2drained"]);
-    expect(rows[1]?.[3]).toBe("nothing");
+    expect(rows[0]?.slice(0, 2)).toEqual(["host-1", "active"]);
+    expect(rows[0]?.[4]).toContain("25 GiB of 100 GiB");
+    expect(rows[1]?.slice(0, 2)).toEqual(["host-2", "cordoned"]);
+    expect(screen.getByRole("link", { name: "host-1" }).getAttribute("href")).toBe("/platform/hosts/host-1");
     expect(screen.getByLabelText("Command").textContent).toContain("manage.py zookeeper host");
   });
 
-  it("says why a host stays", async () => {
-    await open("?tab=hosts", {
-      "DELETE /api/v1/operator/hosts/host-1": new Refusal(409, "Conflict", "Brokers belong on host-1: orders/1."),
+  it("makes a token by which a host joins, and shows the command once", async () => {
+    const { asked } = await open("?tab=hosts", {
+      "POST /api/v1/operator/host-tokens": {
+        id: "jt_1",
+        host_id: "host-9",
+        note: "",
+        state: "open",
+        created_by: "user:root",
+        created_at: "2026-11-24T10:00:00Z",
+        expires_at: "2026-11-24T11:00:00Z",
+        used_at: null,
+        used_from: null,
+        etag: ETAG,
+        token: "psj_1_x",
+      },
+    });
+    await rowsOf("Hosts");
+    press("Join token");
+    const form = await dialog();
+    const button = form.getByRole("button", { name: "Make the token" }) as HTMLButtonElement;
+    fill("Name of the host", "../x");
+    expect(button.disabled).toBe(true);
+    fill("Name of the host", "host-9");
+    fireEvent.click(button);
+    expect((await screen.findByLabelText("Join command")).textContent).toContain("PENSTOCK_JOIN_TOKEN=psj_1_x ");
+    expect(written(asked)).toEqual([
+      ["POST", "/api/v1/operator/host-tokens", { host_id: "host-9", note: "", lifetime_s: 3600 }],
+    ]);
+  });
+
+  it("says why a host stays, and asks for nothing that can only be refused", async () => {
+    const { asked } = await open("?tab=hosts", {
+      "GET /api/v1/operator/hosts/host-1/plans/remove": hostPlan({
+        act: "remove",
+        confirm_phrase: "host-1",
+        refused: [{ code: "host-in-use", text: "Brokers belong on it: orders/1." }],
+      }),
     });
     await rowsOf("Hosts");
     await choose("host-1", "Remove");
     const form = await dialog();
-    fireEvent.click(form.getByRole("button", { name: "Remove" }));
-    expect((await form.findByRole("alert")).textContent).toContain("Brokers belong on host-1");
+    expect((await form.findByText("Brokers belong on it: orders/1.")).textContent).toBeTruthy();
+    expect((form.getByRole("button", { name: "Remove" }) as HTMLButtonElement).disabled).toBe(true);
+    expect(written(asked)).toEqual([]);
   });
 
   it.each([

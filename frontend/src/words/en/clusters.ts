@@ -67,11 +67,6 @@ export const clusters = {
     itWasTriedAndTopics: "It was tried, and topics were read by it.",
   },
   newClusterPage: {
-    noHostAgentIsConnected: "No host agent is connected",
-    aClusterNeedsAtLeast: "A cluster needs at least one host. Start an agent; this page notices it by itself.",
-    hosts: "Hosts",
-    noneChosenPenstockSpreadsThe: "None chosen: Penstock spreads the brokers over all connected hosts, rack by rack.",
-    rack: (hostId: string, rack: string) => `${hostId} (rack ${rack})`,
     creatingClusters: "Creating clusters",
     newCluster: "New cluster",
     n2To40LowerCase: "2 to 40 lower-case letters, digits and dashes, starting with a letter",

@@ -48,9 +48,10 @@ export const diffs = {
     whereTheLogsBegin: "Where the logs begin",
   },
   fieldDiff: {
-    inRack: (host: string, rack: string) => `${host} (rack ${rack})`,
-    placed: (broker: number, where: string, clients: string, brokers: string) =>
-      `broker ${broker} on ${where}: clients at ${clients}, brokers at ${brokers}`,
+    placed: (broker: number, clients: string, brokers: string) =>
+      `broker ${broker}: clients at ${clients}, brokers at ${brokers}`,
+    placedInRack: (broker: number, rack: string, clients: string, brokers: string) =>
+      `broker ${broker} in rack ${rack}: clients at ${clients}, brokers at ${brokers}`,
     bytes: (amount: number) => `${number(amount)} bytes`,
     none: "none",
     name: "Name",
@@ -66,7 +67,6 @@ export const diffs = {
     bootstrapServers: "Bootstrap servers",
     securityProtocol: "Security protocol",
     mechanism: "Mechanism",
-    hosts: "Hosts",
     password: "Password",
     changes: "Changes",
     field: "Field",

@@ -1,0 +1,90 @@
+"""All hosts as `placing` wants them: what agents say, and what operators and plans have taken."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from time import time
+
+from django.conf import settings
+
+from controlplane.clusters.host_states import ACTIVE
+from controlplane.clusters.hosts import Host
+from controlplane.clusters.models import Broker, HostState, OwedDeletion
+from controlplane.clusters.placing import Candidate, Refusal, refusal
+from controlplane.clusters.rules import Placement
+from controlplane.clusters.sealing import hosts_with_key
+
+Ports = tuple[str, int, int]
+
+
+def candidates(found: Iterable[Host], *, but_cluster: str | None = None) -> list[Candidate]:
+    """`found` as places for brokers, by host id. With `but_cluster` its own brokers take none."""
+    states = host_states()
+    with_key = hosts_with_key()
+    rows = list(_brokers(but_cluster))
+    count = Counter(host_id for host_id, _, _ in rows)
+    taken = _taken((*rows, *_owed()))
+    now_ms = int(time() * 1000)
+    return [
+        Candidate(
+            host_id=host.host_id,
+            rack=host.rack,
+            address=host.address,
+            port_first=host.port_first,
+            port_last=host.port_last,
+            alive=host.alive,
+            has_key=host.host_id in with_key,
+            state=states[host.host_id].state if host.host_id in states else ACTIVE,
+            brokers=count[host.host_id],
+            ports_taken=frozenset(taken.get(host.host_id, ())),
+            capacity=host.capacity,
+            capacity_age_s=host.capacity.age_s(now_ms),
+        )
+        for host in sorted(found, key=lambda host: host.host_id)
+    ]
+
+
+def host_states() -> dict[str, HostState]:
+    """What was decided about hosts; those without a row are active."""
+    return {row.host_id: row for row in HostState.objects.all()}
+
+
+def ports_taken() -> dict[str, set[int]]:
+    """By host: of brokers that should run, and of those whose host still owes their deletion."""
+    return _taken((*_brokers(None), *_owed()))
+
+
+def no_longer_fit(
+    placed: Collection[Placement], found: Iterable[Host], *, but_cluster: str | None = None
+) -> dict[int, Refusal]:
+    """Which of these places are none any more, by broker id; their ports may be taken meanwhile."""
+    hosts = {each.host_id: each for each in candidates(found, but_cluster=but_cluster)}
+    refused = {}
+    for row in placed:
+        host = hosts.get(row.host_id)
+        if host is None:
+            refused[row.broker_id] = Refusal(
+                host_id=row.host_id, code="gone", text="It is not there any more."
+            )
+        elif why := refusal(host, disk_min_bytes=settings.BROKER_DISK_MIN_BYTES):
+            refused[row.broker_id] = why
+        elif not {row.client_port, row.internal_port} <= set(host.free_ports):
+            refused[row.broker_id] = Refusal(
+                host_id=row.host_id, code="no-port", text="A port that was free is taken."
+            )
+    return refused
+
+
+def _brokers(but_cluster: str | None) -> Iterable[Ports]:
+    rows = Broker.objects.exclude(cluster_id=but_cluster) if but_cluster else Broker.objects.all()
+    return rows.values_list("host_id", "client_port", "internal_port")
+
+
+def _owed() -> Iterable[Ports]:
+    return OwedDeletion.objects.values_list("host_id", "client_port", "internal_port")
+
+
+def _taken(rows: Iterable[Ports]) -> dict[str, set[int]]:
+    taken: dict[str, set[int]] = {}
+    for host_id, client_port, internal_port in rows:
+        taken.setdefault(host_id, set()).update((client_port, internal_port))
+    return taken

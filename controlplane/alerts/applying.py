@@ -89,7 +89,7 @@ class _Writes:
 
 
 def apply(found: Round) -> int:
-    """Must run in a transaction that holds the evaluator's row; how many alerts moved."""
+    """Must run in a transaction that ends by holding on to the evaluator's row; how many moved."""
     rows = _rows(found.tenant_id, found.now)
     writes, moved = _Writes(), 0
     for key in sorted({*rows, *found.holds}):

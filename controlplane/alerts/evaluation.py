@@ -20,20 +20,18 @@ from controlplane.alerts.overrides import Tuning
 from controlplane.alerts.selectors import mutes_by_tenant, tunings_by_tenant
 from controlplane.alerts.states import OPEN_STATES, RAISED_STATES, REFIRES_WITHIN, RESOLVED
 from controlplane.common import leases
+from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
 from controlplane.common.metrics import SharedCounter
 
 log = logging.getLogger(__name__)
-LEASE = timedelta(seconds=60)
+LEASE = timedelta(seconds=5)
+"""Renewed at each third: a killed process delays the next round by no more than that."""
 ROW = 1
 ROUNDS = SharedCounter(
     "penstock_alert_rounds",
     "Rounds over all alert rules: done, failed, or busy (another process was at it).",
     "outcome",
 )
-
-
-class LeaseLostError(Exception):
-    """Another process evaluates now; what this one found out no longer counts."""
 
 
 @dataclass(slots=True)
@@ -63,26 +61,29 @@ def evaluate(now: datetime | None = None) -> Result | None:
     """
     Evaluator.objects.get_or_create(pk=ROW)
     rows = Evaluator.objects.filter(pk=ROW)
-    token = leases.claim(rows, LEASE, started_at=timezone.now())
-    if token is None:
+    lease = keeper().claim(rows, ROW, LEASE, started_at=timezone.now())
+    if lease is None:
         ROUNDS.inc(of="busy")
         return None
     began_s = time.monotonic()
     try:
-        result = _round(now or timezone.now(), token)
-    except LeaseLostError:
+        result = _round(now or timezone.now(), lease)
+    except LeaseLostError as lost:
         ROUNDS.inc(of="failed")
-        log.warning("another process evaluates the alerts now")
+        log.warning("the round over the alerts ends early: %s", lost)
+        leases.release(rows, lease.token)
         return None
     except Exception:
         ROUNDS.inc(of="failed")
-        leases.release(rows, token)
+        leases.release(rows, lease.token)
         raise
+    finally:
+        lease.drop()
     took_ms = round((time.monotonic() - began_s) * 1000)
     row = rows.get()
     leases.release(
         rows,
-        token,
+        lease.token,
         finished_at=timezone.now(),
         took_ms=took_ms,
         rounds=row.rounds + 1,
@@ -94,7 +95,7 @@ def evaluate(now: datetime | None = None) -> Result | None:
     return result
 
 
-def _round(now: datetime, token: str) -> Result:
+def _round(now: datetime, lease: HeldLease) -> Result:
     known, open_groups = _known(now)
     found = facts.read(now, open_groups)
     tunings, mutes = tunings_by_tenant(), mutes_by_tenant(now)
@@ -116,7 +117,7 @@ def _round(now: datetime, token: str) -> Result:
                     names={cluster.id: cluster.name for cluster in tenant.clusters},
                     now=now,
                 ),
-                token,
+                lease,
             )
         except (Error, LeaseLostError):
             raise
@@ -127,7 +128,8 @@ def _round(now: datetime, token: str) -> Result:
     for tenant_id in known.keys() - {tenant.id for tenant in found.tenants}:
         # A closed tenant has nothing that could be wrong, and may still have alerts.
         nothing = Round(tenant_id=tenant_id, holds={}, unknown=(), mutes=(), names={}, now=now)
-        result.moved += _apply(nothing, token)
+        result.moved += _apply(nothing, lease)
+    lease.check()
     tracks.keep(found.tenants, found.starts, now)
     return result
 
@@ -146,12 +148,20 @@ def judged(
     return holds, verdict
 
 
-def _apply(found: Round, token: str) -> int:
+def _apply(found: Round, lease: HeldLease) -> int:
     with transaction.atomic():
-        rows = Evaluator.objects.select_for_update().filter(pk=ROW)
-        if not leases.renew(rows, [token], LEASE):
-            raise LeaseLostError
-        return applying.apply(found)
+        moved = applying.apply(found)
+        _hold_on(lease)
+    return moved
+
+
+def _hold_on(lease: HeldLease) -> None:
+    """The last statement of a tenant's transaction: the row is locked until it is committed.
+
+    At its end, as the thread that renews this process's leases waits for such a lock.
+    """
+    if not leases.renew(Evaluator.objects.filter(pk=ROW), [lease.token], LEASE):
+        raise LeaseLostError("another process evaluates the alerts")
 
 
 def _known(now: datetime) -> tuple[dict[str, _Known], dict[str, Collection[str]]]:

@@ -25,6 +25,7 @@ from controlplane.analytics.launch import LEASE_FILE, SECRETS_FILE, TOKENS, laun
 from controlplane.analytics.load import LoadError, load_result
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.common import leases
+from controlplane.common.lease_keeper import HeldLease, keeper
 from controlplane.operations.states import (
     ANALYTICS_RUN_ACTIVE_STATES,
     CANCELLED,
@@ -36,7 +37,8 @@ from spark_analytics.contracts.errors import ContractError
 from spark_analytics.contracts.runs import PROGRESS_FILE, RESULT_FILE, Job, RunResult
 
 log = logging.getLogger(__name__)
-TICK_LEASE = timedelta(seconds=60)
+TICK_LEASE = timedelta(seconds=5)
+"""Renewed at each third: a run whose worker was killed is followed by another one so soon."""
 HOST_LOST_AFTER = timedelta(seconds=120)
 ATTEMPTS_MAX = 3
 WORK_DIRS_KEPT = 5
@@ -58,14 +60,15 @@ def _tick(
     run = active.order_by("pk").first() or due()
     if run is None:
         return
-    token = leases.claim(active.filter(pk=run.pk), TICK_LEASE)
-    if token is None:
+    lease = keeper().claim(active, run.pk, TICK_LEASE, skips_locked=True)
+    if lease is None:
         return
-    run.refresh_from_db()
     try:
-        _step(run, settings, now)
+        run.refresh_from_db()
+        _step(run, lease, settings, now)
     finally:
-        leases.release(AnalyticsRun.objects.filter(pk=run.pk), token)
+        lease.drop()
+        leases.release(AnalyticsRun.objects.filter(pk=run.pk), lease.token)
 
 
 def stop_here() -> None:
@@ -89,7 +92,7 @@ def _held(run: AnalyticsRun) -> QuerySet[AnalyticsRun]:
     return AnalyticsRun.objects.filter(pk=run.pk, lease_token=run.lease_token)
 
 
-def _step(run: AnalyticsRun, settings: AnalyticsConf, now: datetime) -> None:
+def _step(run: AnalyticsRun, lease: HeldLease, settings: AnalyticsConf, now: datetime) -> None:
     here = socket.gethostname()
     if run.state == QUEUED:
         if run.cancel_requested:
@@ -97,7 +100,7 @@ def _step(run: AnalyticsRun, settings: AnalyticsConf, now: datetime) -> None:
         else:
             _launch(run, settings, now, here)
     elif run.host == here:
-        _follow(run, now)
+        _follow(run, lease, now)
     elif run.heartbeat_at is None or now - run.heartbeat_at > HOST_LOST_AFTER:
         _again(run, f"host {run.host} does not report any more")
 
@@ -126,7 +129,7 @@ def _launch(run: AnalyticsRun, settings: AnalyticsConf, now: datetime, here: str
         _finish(run, FAILED, f"could not be started: {error}")
 
 
-def _follow(run: AnalyticsRun, now: datetime) -> None:
+def _follow(run: AnalyticsRun, lease: HeldLease, now: datetime) -> None:
     work = Path(run.work_dir)
     if work.exists():
         os.utime(work / LEASE_FILE) if (work / LEASE_FILE).exists() else None
@@ -137,7 +140,7 @@ def _follow(run: AnalyticsRun, now: datetime) -> None:
         _finish(run, CANCELLED, "")
     elif (work / RESULT_FILE).exists():
         _end(running)
-        _complete(run, work)
+        _complete(run, lease, work)
     elif running is None or not process.is_alive(running):
         _again(run, process.last_words(work) or "the process went away")
     elif run.deadline_at is not None and now > run.deadline_at:
@@ -146,12 +149,13 @@ def _follow(run: AnalyticsRun, now: datetime) -> None:
         _finish(run, FAILED, ": ".join(filter(None, ("the deadline has passed", words))))
 
 
-def _complete(run: AnalyticsRun, work: Path) -> None:
+def _complete(run: AnalyticsRun, lease: HeldLease, work: Path) -> None:
     try:
         result = RunResult.from_json((work / RESULT_FILE).read_text())
         if not result.ok:
             _finish(run, FAILED, result.error or "the run failed")
             return
+        lease.rest()  # the rows are loaded in one transaction, which locks the run
         load_result(run, result)
     except (LoadError, ContractError, OSError) as error:
         _finish(run, FAILED, str(error))

@@ -7,6 +7,10 @@ holder does meanwhile, in a transaction or waiting for a broker, delays no renew
 A holder asks `HeldLease.check` before whatever must not be done by two. How long a lease lasts is
 reckoned from before the statement that took it, by a clock that goes on while a process or its
 machine sleeps: here it never lasts longer than in the database.
+
+A transaction that locks the row and takes long would keep the thread waiting, and with it all other
+leases of the process. Before one the holder calls `HeldLease.rest`: the lock is its hold from then
+on, and others claim such rows with `skips_locked`.
 """
 
 import logging
@@ -77,6 +81,13 @@ class HeldLease:
         """Renew it no more. The row is not touched: give it back, or let the lease run out."""
         self._keeper.drop(self)
 
+    def rest(self) -> None:
+        """Renew it no more, and wait until no renewal is under way: the row may be locked then.
+
+        The wait is a length at most. Whether it is still held says the row's token, once locked.
+        """
+        self._keeper.rest(self)
+
 
 class LeaseKeeper:
     """The leases of a process. Thread-safe.
@@ -89,11 +100,18 @@ class LeaseKeeper:
         self._in_background = in_background
         self._changed = threading.Condition()
         self._held: set[HeldLease] = set()
+        self._being_renewed: set[HeldLease] = set()
         self._asked = self._is_stopped = False
         self._thread: threading.Thread | None = None
 
     def claim(
-        self, rows: QuerySet[Row], pk: Any, length: timedelta, **also: Any
+        self,
+        rows: QuerySet[Row],
+        pk: Any,
+        length: timedelta,
+        *,
+        skips_locked: bool = False,
+        **also: Any,
     ) -> HeldLease | None:
         """Take the row with this key, as `leases.claim` does, and keep it until it is dropped.
 
@@ -104,7 +122,7 @@ class LeaseKeeper:
                 LEASES_REFUSED.inc()
                 return None
         began_s = elapsed_s()
-        token = leases.claim(rows.filter(pk=pk), length, **also)
+        token = leases.claim(rows.filter(pk=pk), length, skips_locked=skips_locked, **also)
         if token is None:
             return None
         lease = HeldLease(self, rows.model, pk, token, length)
@@ -120,6 +138,14 @@ class LeaseKeeper:
     def drop(self, lease: HeldLease) -> None:
         with self._changed:
             self._held.discard(lease)
+
+    def rest(self, lease: HeldLease) -> None:
+        """See `HeldLease.rest`."""
+        with self._changed:
+            self._held.discard(lease)
+            self._changed.wait_for(
+                lambda: lease not in self._being_renewed, timeout=lease.length.total_seconds()
+            )
 
     def check(self, lease: HeldLease) -> None:
         """See `HeldLease.check`."""
@@ -200,6 +226,9 @@ class LeaseKeeper:
                 # Without this thread every operation of the process would stop.
                 log.exception("leases were not renewed")
                 is_answered = False
+            with self._changed:
+                self._being_renewed.clear()
+                self._changed.notify_all()
             if not is_answered:
                 connection.close()
             wait_s = None if is_answered else RETRY_S
@@ -217,12 +246,14 @@ class LeaseKeeper:
                 return None
             was_asked, self._asked = self._asked, False
             # Most steps are over before a third: nothing is to be done for those that began now.
-            return [
+            due = [
                 lease
                 for lease in self._alive()
                 if was_asked
                 or lease.held_until_s - elapsed_s() <= lease.third_s * (RENEWALS_PER_LENGTH - 0.5)
             ]
+            self._being_renewed.update(due)
+            return due
 
     def _alive(self) -> list[HeldLease]:
         return [lease for lease in self._held if not lease.is_lost]

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
@@ -22,13 +23,21 @@ def free() -> Q:
     return Q(lease_expires_at=None) | Q(lease_expires_at__lt=Now())
 
 
-def claim(rows: QuerySet[Row], length: timedelta, **also: Any) -> str | None:
+def claim(
+    rows: QuerySet[Row], length: timedelta, *, skips_locked: bool = False, **also: Any
+) -> str | None:
     """Take the one row of `rows`, with `also` as its new values: a fresh token.
 
-    None when there is no such row (any more), or when somebody else holds it.
+    None when there is no such row (any more), or when somebody else holds it. With `skips_locked`
+    whoever has the row locked in a transaction holds it too, and is not waited for.
     """
     token = secrets.token_hex(12)
-    taken = rows.filter(free()).update(lease_token=token, lease_expires_at=Now() + length, **also)
+    new = {"lease_token": token, "lease_expires_at": Now() + length, **also}
+    if not skips_locked:
+        return token if rows.filter(free()).update(**new) else None
+    with transaction.atomic():
+        unlocked = rows.filter(free()).select_for_update(skip_locked=True).values("pk")
+        taken = QuerySet(rows.model).filter(free(), pk__in=unlocked).update(**new)
     return token if taken else None
 
 

@@ -113,7 +113,11 @@ def take(destination_id: str, now: datetime) -> Job | None:
     if pk is None:
         return None
     free = Delivery.objects.filter(pk=pk, state__in=OPEN_STATES).filter(~Exists(_before()))
-    again = {"attempts": F("attempts") + 1, "tries": F("tries") + 1, "tried_at": now}
+    again: dict[str, Any] = {
+        "attempts": F("attempts") + 1,
+        "tries": F("tries") + 1,
+        "tried_at": now,
+    }
     token = leases.claim(free, LEASE, **again)
     row = Delivery.objects.select_related("destination").filter(pk=pk, lease_token=token).first()
     if token is None or row is None:

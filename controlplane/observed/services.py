@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.common import leases
+from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
@@ -35,7 +36,8 @@ from controlplane.observed.sources import source
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=60)
+LEASE = timedelta(seconds=5)
+"""Renewed at each third: how long a cluster is not looked at when its worker is killed."""
 ROWS_A_STATEMENT = 1_000
 FIRST_LOOK_WAIT_S = 8.0
 """How long a question waits for the pass that somebody else has begun."""
@@ -45,38 +47,40 @@ POLL_S = 0.05
 Sections = dict[str, Any]
 
 
-class LeaseLostError(Exception):
-    """Another pass took over, or the cluster is gone; what this one read no longer counts."""
-
-
 def observe(cluster_id: str) -> bool:
-    """One pass over a cluster. False when another one is at it."""
+    """One pass over a cluster. False when another one is at it, or took over meanwhile."""
     gateway = source().gateway(cluster_id)
     ObservedCluster.objects.get_or_create(cluster_id=cluster_id)
     rows = ObservedCluster.objects.filter(pk=cluster_id)
-    token = leases.claim(rows, LEASE)
-    if token is None:
+    lease = keeper().claim(rows, cluster_id, LEASE, skips_locked=True)
+    if lease is None:
         return False
     try:
-        _pass(cluster_id, token, gateway)
-    except LeaseLostError:
-        log.warning("%s: another pass took over", cluster_id)
+        _pass(cluster_id, lease, gateway)
+    except LeaseLostError as lost:
+        log.warning("what was read of %s is not kept: %s", cluster_id, lost)
+        leases.release(rows, lease.token)
         return False
     except Exception:
         # A bug must not make the rounds start the same pass at once again.
         pause = timedelta(seconds=rules.BACKOFF_MAX_S)
-        rows.filter(lease_token=token).update(due_at=timezone.now() + pause)
+        leases.release(rows, lease.token, due_at=timezone.now() + pause)
         raise
     finally:
-        leases.release(rows, token)
+        lease.drop()
     return True
 
 
-def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
+def _pass(cluster_id: str, lease: HeldLease, gateway: ClusterGateway) -> None:
+    """Read, then write and give the lease back, in one transaction.
+
+    Raises:
+        LeaseLostError: another pass took over, or the cluster is gone; nothing is written.
+    """
     started_s = time.monotonic()
     reader = SectionReader(
         gateway,
-        pause=partial(_keep, cluster_id, token),
+        pause=lease.check,
         defaults=topic_defaults(cluster_id),
         kept_settings=partial(kept_settings, cluster_id),
     )
@@ -86,8 +90,9 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
     except GatewayError as error:
         description, answers = None, dict.fromkeys(SECTIONS, Failed.of(error))
     placed = set(source().desired_brokers(cluster_id)) if description is not None else set()
+    lease.rest()
     with transaction.atomic():
-        row = _held(cluster_id, token)
+        row = _held(cluster_id, lease)
         news, was, seen_at = Changes(), (row.health, row.controller_id), _seen_at(row)
         for name, answer in answers.items():
             _store(row, name, answer, reader.read_at, news)
@@ -118,6 +123,7 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
         )
         row.due_at = timezone.now() + timedelta(seconds=pause_s)
         row.took_ms = round(took_s * 1000)
+        row.drop_lease()
         row.save(
             update_fields=[
                 "health",
@@ -129,6 +135,8 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
                 "due_at",
                 "failures",
                 "took_ms",
+                "lease_token",
+                "lease_expires_at",
             ]
         )
 
@@ -154,16 +162,14 @@ def _first_reason(answers: dict[str, Answer]) -> str:
     return next((answer.reason for answer in answers.values()), "")
 
 
-def _keep(cluster_id: str, token: str) -> None:
-    if not leases.renew(ObservedCluster.objects.filter(pk=cluster_id), [token], LEASE):
-        raise LeaseLostError(cluster_id)
-
-
-def _held(cluster_id: str, token: str) -> ObservedCluster:
+def _held(cluster_id: str, lease: HeldLease) -> ObservedCluster:
+    """Its row, locked: from here on nobody takes over, however long the writing takes."""
     rows = ObservedCluster.objects.select_for_update()
-    row = rows.filter(pk=cluster_id, lease_token=token).first()
-    if row is None or cluster_id not in source().present([cluster_id]):
-        raise LeaseLostError(cluster_id)
+    row = rows.filter(pk=cluster_id, lease_token=lease.token).first()
+    if row is None:
+        raise LeaseLostError("another pass took over")
+    if cluster_id not in source().present([cluster_id]):
+        raise LeaseLostError("it is gone")
     return row
 
 

@@ -220,8 +220,8 @@ def _warnings(found: Elections, left_out: int) -> list[dict[str, str]]:
     rows = [
         warning(
             "leaders-move",
-            f"{counted(len(found.wanted), 'partition')} get another leader; clients follow by"
-            " themselves.",
+            f"{counted(len(found.wanted), 'partition gets', 'partitions get')} another leader;"
+            " clients follow by themselves.",
             "info",
         )
     ]

@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # pictures that shall show it.
     ranks = {"test_the_button_starts_a_run": 0, "test_a_run_feeds_lag_and_retention": 2}
     # The demo's slow group is behind for some minutes before an alert says so.
-    late = {"test_alerts.py": 2, PICTURES: 3}
+    late = {"test_alerts.py": 2, "test_viewer.py": 3, PICTURES: 3}
     ours.sort(key=lambda item: late.get(item.path.name, ranks.get(item.name, 1)))
     items[:] = [item for item in items if item not in ours] + ours
 

@@ -57,6 +57,13 @@ def plan_reset(console: Console, group: str, offset: int) -> Locator:
 
 def undo(console: Console, operation_id: str) -> None:
     """From the operation's own page, to its verified end."""
+    plan_undo(console, operation_id)
+    console.press_confirm()
+    console.ends_well(console.dialog().get_by_test_id("operation-live"))
+
+
+def plan_undo(console: Console, operation_id: str) -> Locator:
+    """By the link of the operation that has just ended, or its address."""
     live = console.page.get_by_test_id("operation-live")
     link = live.locator(f"a[href='/operations/{operation_id}']")
     if link.count():
@@ -66,6 +73,4 @@ def undo(console: Console, operation_id: str) -> None:
     expect(console.page).to_have_url(re.compile(f"/operations/{operation_id}$"))
     console.settled()
     console.click("Undo")
-    console.plan()
-    console.press_confirm()
-    console.ends_well(console.dialog().get_by_test_id("operation-live"))
+    return console.plan()

@@ -41,7 +41,7 @@ def test_the_tour(console: Console, rest: Rest, screenshots: Path) -> None:
     page.keyboard.press("Control+k")
     expect(page.get_by_role("combobox", name="Search and go to")).to_be_focused()
     page.keyboard.type("demo.")
-    expect(page.get_by_role("dialog").get_by_text("demo.payments")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text("demo.payments", exact=True)).to_be_visible()
     tour.show("Everything that has a name, by keyboard")
     page.keyboard.press("Escape")
     console.open(f"topics/{NAME}")

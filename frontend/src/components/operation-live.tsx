@@ -3,7 +3,7 @@ import { Button, Group, Progress, Stack } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { kindLabel } from "@/lib/kinds";
+import { kindWithin } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import { needOf, useMayWrite } from "@/lib/permissions";
 import { useCancelOperation, useOperation, useUndoPlan } from "@/lib/plans";
@@ -175,7 +175,7 @@ function UndoButton({ operation, offered }: { operation: Operation; offered: boo
       <PlanDialog
         opened={opened}
         onClose={() => setOpened(false)}
-        title={say.undo2(kindLabel(operation.kind).toLowerCase())}
+        title={say.undo2(kindWithin(operation.kind))}
         plan={undo.data}
         error={undo.error}
         onReplan={() => undo.mutate(operation.id)}

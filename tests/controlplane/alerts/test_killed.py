@@ -137,6 +137,8 @@ def test_a_killed_evaluator_leaves_nothing_half_done(published, where):
     for alert in done:
         assert found[alert] == ("firing", ["pending", "firing"], ["firing"])
 
+    held = Evaluator.objects.exclude(lease_token="")
+    assert held.update(lease_expires_at=timezone.now() + timedelta(minutes=1))
     assert evaluation.evaluate(now + timedelta(seconds=40)) is None, "the dead one's lease"
     Evaluator.objects.update(lease_expires_at=now - timedelta(seconds=1))
     assert evaluation.evaluate(now + timedelta(seconds=100)) is not None

@@ -412,6 +412,8 @@ def test_a_sample_whose_collector_was_killed_before_its_verdict_is_caught_up(
     state = CollectorState.objects.get(pk=world.cluster.id)
     assert state.samples == 1, "the dead counted nothing"
     assert asked == []
+    held = CollectorState.objects.exclude(lease_token="")
+    assert held.update(lease_expires_at=timezone.now() + timedelta(minutes=1))
     assert not collect.collect_cluster(world.cluster.id), "the dead hold the lease until it ends"
     CollectorState.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     last_ms = here.judge.evaluator.last_ts_ms

@@ -139,6 +139,42 @@ def test_it_never_lasts_longer_here_than_in_the_database(rows, make, monkeypatch
     assert lease.held_until_s < lease_keeper.elapsed_s()
 
 
+def test_who_rests_waits_for_a_renewal_under_way_and_gets_no_more(rows, make, monkeypatch):
+    """A transaction that locks the row may begin then: no renewal waits for it."""
+    real = leases.renew
+    is_under_way, may_end = threading.Event(), threading.Event()
+
+    def slow(*given):
+        is_under_way.set()
+        assert may_end.wait(PATIENCE_S)
+        return real(*given)
+
+    lease = make().claim(rows, "cl_1", timedelta(seconds=PATIENCE_S))
+    monkeypatch.setattr(leases, "renew", slow)
+    lease.held_until_s = 0.0
+    asking = threading.Thread(target=lambda: _raises(lease.check, ""))
+    asking.start()
+    assert is_under_way.wait(PATIENCE_S)
+    resting = threading.Thread(target=lease.rest)
+    resting.start()
+    assert resting.is_alive()
+    may_end.set()
+    resting.join(PATIENCE_S)
+    asking.join(PATIENCE_S)
+    assert not resting.is_alive()
+    is_under_way.clear()
+    lease.rest()  # nothing is under way now, so it does not wait
+    assert not is_under_way.is_set()
+
+
+def test_a_locked_row_is_nobody_s_to_take(rows):
+    """On SQLite no row is ever locked: there it is as any claim."""
+    assert leases.claim(rows.filter(pk="cl_1"), SHORT, skips_locked=True, slices=3)
+    assert leases.claim(rows.filter(pk="cl_1"), SHORT, skips_locked=True, slices=4) is None
+    assert rows.get(pk="cl_1").slices == 3
+    assert expiry("cl_2") is None
+
+
 def _raises(call, words):
     try:
         call()

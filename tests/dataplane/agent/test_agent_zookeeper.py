@@ -9,13 +9,31 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
 from cryptography.fernet import Fernet
 
 from controlplane.clusters import zookeeper_tree as tree
 from controlplane.clusters.hosts import ZooKeeperHosts
-from controlplane.clusters.questions import LOG_TAIL, Answered, HostQuestion, Unanswered
+from controlplane.clusters.questions import (
+    DENIALS,
+    LOG_TAIL,
+    SEGMENTS,
+    Answered,
+    HostQuestion,
+    Unanswered,
+)
 from dataplane.agent.host_agent import HostAgent, HostSettings
 from dataplane.agent.managed_broker import ManagedBroker
 from dataplane.agent.secrets import Unsealer
@@ -115,7 +133,7 @@ def start_agent(zookeeper, tmp_path):
             agent.wait(30)
 
 
-def desired(zookeeper, key, state, generation, port, *, broker_id=7):
+def desired(zookeeper, key, state, generation, port, *, broker_id=7, config=None):
     return json.dumps(
         {
             "v": 1,
@@ -127,6 +145,7 @@ def desired(zookeeper, key, state, generation, port, *, broker_id=7):
                 "listeners": f"PLAINTEXT://127.0.0.1:{port}",
                 "zookeeper.connect": f"{zookeeper.connect_string}{CHROOT}",
                 "offsets.topic.replication.factor": "1",
+                **(config or {}),
             },
             "secret": Fernet(key).encrypt(json.dumps(CLUSTER).encode()).decode(),
         }
@@ -188,6 +207,65 @@ async def test_an_agent_runs_fences_and_deletes_a_broker_with_rights_of_its_own(
         assert secret not in start_agent.log()
 
 
+OPEN_BUT_FOR_ACLS = {
+    "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
+PATIENCE_S = 60
+
+
+def asked_of_segments_and_denials(ask, port):
+    """A topic's files, and a write that an ACL denies, as the broker and its client see them."""
+    client = {"bootstrap.servers": f"127.0.0.1:{port}"}
+    writer, kafka = Producer({**client, "message.timeout.ms": 30_000}), AdminClient(client)
+    deadline_s = time.monotonic() + PATIENCE_S
+    while kafka.list_topics(timeout=PATIENCE_S).controller_id != 7:
+        assert time.monotonic() < deadline_s, "there is no controller"
+    kafka.create_topics([NewTopic("orders", 1, 1)])["orders"].result(PATIENCE_S)
+    assert failure_of(writer) is None
+    found = ask(kind=SEGMENTS, topic="orders", partition=0, segments=10)
+    assert isinstance(found, Answered), found
+    [directory] = found.body["directories"]
+    [segment] = directory["segments"]
+    assert (directory["directory"], directory["role"]) == ("data", "current")
+    assert (segment["base_offset"], directory["total"], directory["next"]) == (0, 1, None)
+    assert segment["size_bytes"] == directory["total_bytes"] > 0
+    nowhere = ask(kind=SEGMENTS, topic="other", partition=0, segments=10)
+    assert nowhere.is_refusal, nowhere
+
+    quiet = ask(kind=DENIALS, attempts=10)
+    assert isinstance(quiet, Answered), quiet
+    assert quiet.body["attempts"] == []
+    denial = AclBinding(
+        ResourceType.TOPIC,
+        "orders",
+        ResourcePatternType.LITERAL,
+        "User:ANONYMOUS",
+        "*",
+        AclOperation.WRITE,
+        AclPermissionType.DENY,
+    )
+    kafka.create_acls([denial])[denial].result(PATIENCE_S)
+    deadline_s = time.monotonic() + PATIENCE_S
+    while failure_of(writer) != "TOPIC_AUTHORIZATION_FAILED":
+        assert time.monotonic() < deadline_s, "the ACL denies nothing"
+    while not (attempts := ask(kind=DENIALS, attempts=10).body["attempts"]):
+        assert time.monotonic() < deadline_s, "the attempt is not in the audit log"
+    [attempt] = [each for each in attempts if each["operation"] == "WRITE"]
+    assert (attempt["event"], attempt["principal"]) == ("denied", "User:ANONYMOUS")
+    assert (attempt["resource"], attempt["host"]) == ("TOPIC:LITERAL:orders", "127.0.0.1")
+    assert attempt["count"] >= 1
+    assert attempt["first_ms"] <= attempt["last_ms"]
+
+
+def failure_of(writer):
+    """The name of what refuses a record; None when it was written."""
+    reported = []
+    writer.produce("orders", b"record", callback=lambda error, _: reported.append(error))
+    assert writer.flush(PATIENCE_S) == 0
+    return reported[0].name() if reported[0] else None
+
+
 async def test_the_control_plane_asks_an_agent_about_a_broker_of_its_own(
     zookeeper, admin, start_agent, tmp_path
 ):
@@ -195,7 +273,8 @@ async def test_the_control_plane_asks_an_agent_about_a_broker_of_its_own(
     hosts = ZooKeeperHosts(zookeeper.connect_string, CONTROL_PLANE)
 
     def ask(key=KEY, kind=LOG_TAIL, host="h1", **args):
-        [answer] = hosts.ask([HostQuestion((host, key), kind, {"lines": 100, **args})])
+        args = {"lines": 100, **args} if kind == LOG_TAIL else args
+        [answer] = hosts.ask([HostQuestion((host, key), kind, args)])
         return answer
 
     try:
@@ -204,9 +283,11 @@ async def test_the_control_plane_asks_an_agent_about_a_broker_of_its_own(
         agent = start_agent()
         path = f"/penstock/hosts/h1/desired/{KEY}"
         acl = tree.acl_of(admin, "/penstock/hosts/h1/desired")
-        wanted = desired(zookeeper, start_agent.key, "running", 1, free_port())
+        port = free_port()
+        wanted = desired(zookeeper, start_agent.key, "running", 1, port, config=OPEN_BUT_FOR_ACLS)
         admin.create(path, wanted, acl=acl)
         await until(lambda: admin.exists(f"{CHROOT}/brokers/ids/7"), start_agent.log)
+        await asyncio.to_thread(asked_of_segments_and_denials, ask, port)
         found = await asyncio.to_thread(ask)
         assert isinstance(found, Answered), found
         log = (tmp_path / "brokers-h1" / KEY / "broker.log").read_text()

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from "react";
 import { PlanDialog } from "@/components/operation-live";
 import { Reading } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { isKind, kindLabel } from "@/lib/kinds";
+import { isKind, kindWithin } from "@/lib/kinds";
 import { blanksLeft, blankValue, latest, useAct } from "@/lib/runbooks";
 import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookPart, RunbookRunDetail } from "@/lib/types";
@@ -29,7 +29,7 @@ export function Act({ part, run, usable }: ActProps) {
         <div style={{ minWidth: 0 }}>
           <div style={{ fontWeight: 560 }}>{part.text}</div>
           <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
-            {say.aPlan(isKind(name) ? kindLabel(name).toLowerCase() : name)}
+            {say.aPlan(isKind(name) ? kindWithin(name) : name)}
           </div>
         </div>
       </div>

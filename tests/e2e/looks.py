@@ -1,0 +1,26 @@
+"""What is open at the moment, in both widths and schemes: a picture, axe, and nothing that sticks out."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from tests.e2e import accessibility
+from tests.e2e.conftest import DESKTOP, PHONE
+
+
+def look(page: Page, directory: Path, name: str) -> None:
+    """Nothing is loaded anew for it; in the end the page is as it was."""
+    axe = accessibility.axe_source()
+    for size in (DESKTOP, PHONE):
+        page.set_viewport_size(size)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            # Ends the transitions between the schemes' colours, of which axe would see the middle.
+            path = directory / f"{name}-{size['width']}-{scheme}.png"
+            page.screenshot(path=path, animations="disabled")
+            found = accessibility.violations(page, axe)
+            assert found == [], f"{name}, {size['width']} px, {scheme}"
+        width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert width <= 0, f"{name} is {width} px wider than {size['width']} px"
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="light")

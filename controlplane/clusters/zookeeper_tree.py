@@ -45,8 +45,13 @@ def chroot_acl(access: ZooKeeperAccess, *owners: str) -> list[ACL]:
 
 
 def prepare(client: "KazooClient", access: ZooKeeperAccess, *, whole_server: bool) -> None:
-    """Make the nodes above hosts and clusters, and close them to everybody else."""
+    """Make the nodes above hosts and clusters, and close them to everybody else.
+
+    Where the servers are named with a chroot that is made first; its parents are another's to make.
+    """
     closed = node_acl(administrators=administrators(access))
+    if client.chroot:
+        ensure(client, "/", closed)
     for path in (TOP, HOSTS, CLUSTERS):
         _make(client, path, closed)
     for path in SERVERS_OWN if whole_server else ():

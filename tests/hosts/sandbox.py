@@ -8,11 +8,13 @@ Nothing has to be taken down for that, and nothing outside is ever bound or moun
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from dataplane.runtime.parent_death import die_with_parent
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 APART = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child=KILL", "--mount-proc")
 OF_ITS_OWN = (pathlib.Path("/tmp"), pathlib.Path("/run/netns"))
 """Folders that only this run sees: what is left behind there goes with it."""
-END_TIMEOUT_S = 60.0
+END_TIMEOUT_S, TURN_S = 60.0, 0.2
 _TRY = "mount -t tmpfs none /tmp && ip link add try type bridge && ip link set lo up"
 
 
@@ -58,17 +60,22 @@ def run_apart(arguments: Sequence[str]) -> int:
         preexec_fn=die_with_parent(signal.SIGKILL),  # noqa: PLW1509 - one prctl call, no locks taken
     )
 
+    killed_at_s = math.inf
+
     def end(_number: int, _frame: object) -> None:
+        nonlocal killed_at_s
+        killed_at_s = min(killed_at_s, time.monotonic() + END_TIMEOUT_S)
         for child in children(apart.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            apart.wait(END_TIMEOUT_S)
-        apart.kill()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
-    return apart.wait()
+    while True:  # in turns, as a signal is taken between them
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return apart.wait(TURN_S)
+        if time.monotonic() > killed_at_s:
+            apart.kill()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
+import time
 from typing import TYPE_CHECKING, Any
 
 from tests.controlplane.live.holds import AFTER, BEFORE
@@ -27,6 +28,7 @@ LOST_GAP_S = SESSION_TIMEOUT_S + 2
 CUT_GAP_S = 12.0
 """A leader looks twice in `replica.lag.time.max.ms` for followers that trail by it."""
 assert CUT_GAP_S >= 1.5 * LAG_TIME_S
+LONG_CUT_S = 2 * CUT_GAP_S
 PLANNED_BOUND_S, BOUND_S = 30.0, 90.0
 """What fails a run on whatever machine, beside the goals, which are printed."""
 AFTERWARDS_S = 3.0
@@ -133,6 +135,22 @@ def host_is_back(run: Run) -> None:
     run.site.start_host(run.service.host_of(2))
 
 
+def lose_power(run: Run) -> str:
+    """Nothing answers any more, not even by a refusal: whoever asks waits."""
+    host = run.service.host_of(1)
+    run.site.network.unplug(host)
+    run.site.kill_host(host)
+    run.traffic.wait_until_whole(run.others(1))
+    run.traffic.flows_for(AFTERWARDS_S)
+    return f"{host}, which led; its address takes packets and answers none"
+
+
+def power_is_back(run: Run) -> None:
+    host = run.service.host_of(1)
+    run.site.network.plug(host)
+    run.site.start_host(host)
+
+
 def cut_from_zookeeper(run: Run) -> str:
     host = run.service.host_of(1)
     run.site.cut_from_zookeeper(host)
@@ -146,8 +164,8 @@ def cut_from_zookeeper(run: Run) -> str:
 
 
 def cut_two_hosts(run: Run) -> str:
-    """Both reach ZooKeeper and the third host: nobody is fenced, their followers fall behind."""
-    one, other = run.service.host_of(1), run.service.host_of(3)
+    """Both reach ZooKeeper and the controller: nobody is fenced, their followers fall behind."""
+    one, other = map(run.service.host_of, run.others(run.traffic.controller()))
     run.site.network.cut(one, other)
     try:
         run.traffic.flows()
@@ -156,6 +174,17 @@ def cut_two_hosts(run: Run) -> str:
         run.site.network.heal()
     run.whole()
     return f"{one} and {other}; replica.lag.time.max.ms is {LAG_TIME_S:g} s"
+
+
+def cut_from_the_controller(run: Run) -> str:
+    """A leader whose follower is beyond the cut cannot ask for an ISR without it."""
+    controller = run.traffic.controller()
+    hosts = run.service.host_of(controller), run.service.host_of(run.others(controller)[0])
+    run.site.network.cut(*hosts)
+    time.sleep(LONG_CUT_S)  # how long the cut lasts
+    run.site.network.heal()
+    run.whole()
+    return f"{hosts[0]}, where the controller is, and {hosts[1]}, for {LONG_CUT_S:g} s"
 
 
 def fill_a_disk(run: Run) -> str:
@@ -176,8 +205,10 @@ SCENARIOS = (
         "a broker restarted by operation", restart_by_operation, PLANNED_GAP_S, PLANNED_BOUND_S
     ),
     Scenario("a host lost", lose_a_host, LOST_GAP_S, after=host_is_back),
+    Scenario("a host without power", lose_power, LOST_GAP_S, after=power_is_back),
     Scenario("a host cut from ZooKeeper", cut_from_zookeeper, LOST_GAP_S),
     Scenario("two hosts cut from each other", cut_two_hosts, CUT_GAP_S),
+    Scenario("a host cut from the controller's", cut_from_the_controller, CUT_GAP_S),
     Scenario("a disk full", fill_a_disk, None),
     Scenario("a restart, its worker killed", kill_a_worker_meanwhile, PLANNED_GAP_S),
     Scenario("a restart, its agent killed", kill_the_agent_meanwhile, PLANNED_GAP_S),

@@ -54,6 +54,7 @@ class HostsService(LiveService):
             "PENSTOCK_EGRESS_ALLOWED": f"127.0.0.0/8,{SUBNET}.0/24",
             "PENSTOCK_OBSERVE_INTERVAL_S": "2",
         }
+        del self.environment["PENSTOCK_READ_PATIENCE_S"]  # reads are timed: the product's own
 
     def start_zookeeper(self) -> None:
         """It runs already (`site`), with the users that `logins` has."""

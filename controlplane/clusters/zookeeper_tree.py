@@ -16,6 +16,7 @@ The administrators are the control plane's own login and those that its settings
 """
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,18 @@ HOSTS = f"{TOP}/hosts"
 CLUSTERS = f"{TOP}/clusters"
 SERVERS_OWN = ("/", "/zookeeper", "/zookeeper/quota")
 """Open to everybody in a fresh server; closed only where no other service uses it."""
+
+
+class Patience:
+    """How long each of several waits may be: `ANSWER_TIMEOUT_S`, or what is left of `whole_s`."""
+
+    def __init__(self, whole_s: float | None) -> None:
+        self._ends_s = None if whole_s is None else time.monotonic() + whole_s
+
+    def left_s(self) -> float:
+        if self._ends_s is None:
+            return ANSWER_TIMEOUT_S
+        return max(0.0, self._ends_s - time.monotonic())
 
 
 def administrators(access: ZooKeeperAccess) -> tuple[str, ...]:

@@ -69,6 +69,8 @@ class LiveService:
             "PENSTOCK_OPERATION_LEASE_S": "3",
             "PENSTOCK_OPERATION_SWEEP_S": "0.5",
             "PENSTOCK_OBSERVE_INTERVAL_S": "1",
+            # Of a busy machine: what a read may take is tried on hosts (`tests/hosts`).
+            "PENSTOCK_READ_PATIENCE_S": "10",
             # No Spark run takes the processors from what is tried here.
             "PENSTOCK_ANALYTICS_INTERVAL_S": "86400",
             "PENSTOCK_ANALYTICS_FIRST_AFTER_S": "86400",

@@ -6,6 +6,7 @@ the triggers put them on for themselves.
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.conf import settings as configured
 from django.http import StreamingHttpResponse
 
 
@@ -18,6 +19,12 @@ def django_db_setup(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         assert missing(connection) == [], "the migrations leave the audit record protected"
         unprotect(connection)
+
+
+@pytest.fixture(autouse=True)
+def reads_have_time(monkeypatch):
+    """A busy machine is no silent broker; tests of a read's patience set their own."""
+    monkeypatch.setattr(configured, "READ_PATIENCE_S", 60.0)
 
 
 @pytest.fixture(autouse=True)

@@ -56,7 +56,7 @@ def test_reads_have_it_and_searches_and_writes_have_not(world, settings, monkeyp
     settings.READ_PATIENCE_S = 7.0
     cluster = world.run("cluster.create", None, name="fresh", broker_count=3).cluster_id
     seen = []
-    for name in ("list_reassignments", "describe_topics"):
+    for name in ("list_reassignments", "describe_topics", "list_topics", "describe_cluster"):
         monkeypatch.setattr(
             world.gateway, name, noting(getattr(world.gateway, name), name, seen), raising=True
         )
@@ -65,7 +65,7 @@ def test_reads_have_it_and_searches_and_writes_have_not(world, settings, monkeyp
     assert seen
     assert all(left_s <= 7.0 for _, left_s in seen)
     seen.clear()
-    body = {"kind": "leaders.elect", "cluster_id": cluster, "inputs": {}}
+    body = {"kind": "broker.restart", "cluster_id": cluster, "inputs": {"broker": 1}}
     client.post("/api/v1/plans", body, content_type="application/json")
     assert seen
     assert all(left_s == LONG_S for _, left_s in seen)

@@ -25,6 +25,7 @@ from console.fair_pool import FairPool
 from controlplane.common.problems import Forbidden, NotFound, Problem
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.patience import bounded
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ class Part:
     read: Read
     remote: bool = False
     deadline_s: float = PART_DEADLINE_S
+    """At most: a page that cannot wait that long answers without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class PartRunner:
             if name not in pending:
                 answer[name] = self._settle(key, part.read)
                 continue
-            left_s = max(0.0, part.deadline_s - (self.monotonic() - started))
+            left_s = bounded(max(0.0, part.deadline_s - (self.monotonic() - started)))
             answer[name] = self._settle(key, partial(pending[name].result, left_s))
         return {name: answer[name] for name in parts}
 

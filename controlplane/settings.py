@@ -446,6 +446,8 @@ PLANS_OPEN_MAX = env.int("PENSTOCK_PLANS_OPEN_MAX", default=200)  # of one tenan
 # when its worker is killed.
 OPERATION_LEASE_S = env.float("PENSTOCK_OPERATION_LEASE_S", default=3.0)
 GATEWAY_TIMEOUT_S = env.float("PENSTOCK_GATEWAY_TIMEOUT_S", default=10.0)
+# All waits of a read together, whoever is silent; what it knows by then is the answer.
+READ_PATIENCE_S = env.float("PENSTOCK_READ_PATIENCE_S", default=1.8)
 
 # -- one tenant's trouble stays theirs ----------------------------------------------------------
 # Questions to brokers at a time, in each process: what may hold threads of it.

@@ -6,6 +6,7 @@ the triggers put them on for themselves.
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.conf import settings as configured
 from django.http import StreamingHttpResponse
 
 
@@ -33,6 +34,12 @@ def _end_other_sessions(connection):
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
+
+
+@pytest.fixture(autouse=True)
+def reads_have_time(monkeypatch):
+    """A busy machine is no silent broker; tests of a read's patience set their own."""
+    monkeypatch.setattr(configured, "READ_PATIENCE_S", 60.0)
 
 
 @pytest.fixture(autouse=True)

@@ -21,12 +21,12 @@ from dataplane.config import format_properties
 from dataplane.runtime import embedded_zookeeper
 from dataplane.runtime.embedded_zookeeper import ServerTls
 from dataplane.runtime.parent_death import die_with_parent
+from tests.places import Place
 from tests.ports import free_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-HOST = "127.0.0.1"
 SERVERS = 3
 START_TIMEOUT_S = 120.0
 TICK_MS = 500
@@ -51,9 +51,14 @@ class ZooKeeperEnsemble:
         servers: int = SERVERS,
         *,
         secured: Secured | None = None,
+        users: Mapping[str, str] | None = None,
+        places: Sequence[Place] | None = None,
     ) -> None:
+        """`users` are logins without TLS; `places` one for each server, by default all loopback."""
         self._directory = directory
         self._secured = secured
+        self._users = secured.users if secured else users
+        self._places = list(places or [Place()] * servers)
         self._numbers = range(1, servers + 1)
         first = free_row(servers * 4)
         self._ports = {
@@ -64,11 +69,19 @@ class ZooKeeperEnsemble:
 
     @property
     def connect_string(self) -> str:
-        return ",".join(f"{HOST}:{client}" for client, _, _ in self._ports.values())
+        return ",".join(
+            f"{self._address(number)}:{client}" for number, (client, _, _) in self._ports.items()
+        )
 
     @property
     def secure_connect_string(self) -> str:
-        return ",".join(f"{HOST}:{_secure_port(client)}" for client, _, _ in self._ports.values())
+        return ",".join(
+            f"{self._address(number)}:{_secure_port(client)}"
+            for number, (client, _, _) in self._ports.items()
+        )
+
+    def _address(self, number: int) -> str:
+        return self._places[number - 1].address
 
     @property
     def pids(self) -> dict[int, int]:
@@ -82,10 +95,10 @@ class ZooKeeperEnsemble:
         command = embedded_zookeeper.command(
             home,
             port=client,
-            host=HOST,
+            host=self._address(number),
             tick_time_ms=TICK_MS,
             heap_mib=64,
-            users=secured.users if secured else None,
+            users=self._users,
             tls=ServerTls(
                 port=_secure_port(client),
                 key_store=secured.key_store,
@@ -96,7 +109,7 @@ class ZooKeeperEnsemble:
             else None,
         )
         peers = {
-            f"server.{other}": f"{HOST}:{peer}:{election}"
+            f"server.{other}": f"{self._address(other)}:{peer}:{election}"
             for other, (_, peer, election) in self._ports.items()
         }
         if secured:
@@ -106,7 +119,9 @@ class ZooKeeperEnsemble:
         (home / "myid").write_text(f"{number}\n")
         with (home / "zookeeper.log").open("ab") as log:
             self._processes[number] = subprocess.Popen(
-                [QUORUM if word == STANDALONE else word for word in command],
+                self._places[number - 1].inside(
+                    [QUORUM if word == STANDALONE else word for word in command]
+                ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -120,7 +135,10 @@ class ZooKeeperEnsemble:
 
     def roles(self) -> dict[int, str]:
         """`leader` or `follower` by number, of the servers that serve now."""
-        found = {number: _mode(self._ports[number][0]) for number in self._processes}
+        found = {
+            number: _mode(self._address(number), self._ports[number][0])
+            for number in self._processes
+        }
         return {number: mode for number, mode in found.items() if mode}
 
     def leader(self) -> int:
@@ -164,8 +182,8 @@ def _quorum_tls(secured: Secured) -> dict[str, str]:
     }
 
 
-def _mode(port: int) -> str:
-    with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=1) as asked:
+def _mode(host: str, port: int) -> str:
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1) as asked:
         asked.sendall(b"srvr")
         for line in asked.makefile("rb").read().decode(errors="replace").splitlines():
             if line.startswith("Mode: "):

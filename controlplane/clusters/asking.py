@@ -22,6 +22,7 @@ from controlplane.clusters import zookeeper_tree as tree
 from controlplane.clusters.questions import HostAnswer, HostQuestion, Unanswered
 from controlplane.clusters.reports import object_of, text_of
 from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S, HOSTS
+from controlplane.gateway.patience import bounded
 from zookeeper_access.settings import ZooKeeperAccess
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def ask(
             if host_id not in hosts:
                 hosts[host_id] = _HostAsked.look(client, access, host_id)
             asked.append(hosts[host_id].put(client, question))
-        until_s = time.monotonic() + WAIT_S
+        until_s = time.monotonic() + bounded(WAIT_S)
         return [
             each if isinstance(each, Unanswered) else each.answer(client, until_s) for each in asked
         ]
@@ -151,7 +152,7 @@ class _HostAsked:
         for name in ("asked", "answered"):
             tree.ensure(client, f"{HOSTS}/{self.host_id}/{name}", self.acl)
         writable = None if self.acl is None else tree.answer_acl(self.acl)
-        data = form.encode(question, wait_ms=round(WAIT_S * 1000))
+        data = form.encode(question, wait_ms=round(bounded(WAIT_S) * 1000))
         for path, content, acl in (
             (asked.answer_path, b"", writable),
             (asked.question_path, data, self.acl),

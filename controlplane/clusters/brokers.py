@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.clusters.hosts import HostsUnavailableError, hosts
+from controlplane.clusters.hosts import READ_WAIT_S, HostsUnavailableError, hosts
 from controlplane.clusters.models import MANAGED, Cluster
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.selectors import cluster_get, key_of, reader_of
 from controlplane.common.grants import Area, Scope, Verb
 from controlplane.common.problems import NotFound, Unavailable
+from controlplane.gateway.patience import bounded
 from controlplane.gateway.port import ClusterGateway
 from controlplane.observed.rows import broker_key, config_row
 from controlplane.observed.sections import BROKERS
@@ -125,15 +126,16 @@ def broker_process(scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any
     if row is None:
         raise Unavailable(NOT_OURS)
     try:
-        found = hosts().observed([key_of(row)]).get(key_of(row))
+        reports = hosts().observed([key_of(row)], within_s=bounded(READ_WAIT_S))
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+    found = reports.get(key_of(row))
     if found is None:
         raise Unavailable(f"The agent of {row.host_id} has reported nothing of it yet.")
     ignored = found.disagreement(row.generation)
     if ignored:
         raise Unavailable(ignored)
-    return _report(found, shows_log=may_change(scope, cluster))
+    return _report(found.as_known(row.host_id), shows_log=may_change(scope, cluster))
 
 
 def _report(found: Observed, *, shows_log: bool) -> dict[str, Any]:

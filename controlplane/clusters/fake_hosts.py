@@ -1,6 +1,7 @@
 """FakeHosts: hosts whose agents obey at once, or fail on request. For tests."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from controlplane.clusters.hosts import BrokerKey, Host, HostsUnavailableError
@@ -87,12 +88,18 @@ class FakeHosts:
         self.asked: list[HostQuestion] = []
         self.answers: Callable[[HostQuestion], HostAnswer] = usual_answer
 
-    def hosts(self) -> list[Host]:
+    def hosts(self, *, within_s: float | None = None) -> list[Host]:  # noqa: ARG002 - at once
         self._answer()
         return self.known
 
-    def observed(self, keys: Iterable[BrokerKey]) -> dict[BrokerKey, Observed]:
+    def observed(
+        self,
+        keys: Iterable[BrokerKey],
+        *,
+        within_s: float | None = None,  # noqa: ARG002 - it answers at once
+    ) -> dict[BrokerKey, Observed]:
         self._answer()
+        dead = {host.host_id for host in self.known if not host.alive}
         found = {}
         for key in keys:
             spec = self.desired.get(key)
@@ -100,7 +107,7 @@ class FakeHosts:
                 found[key] = self.reports[key]
             elif spec is not None:
                 found[key] = Observed(state=spec["state"], generation=spec["generation"], pid=1)
-        return found
+        return {key: replace(each, is_watched=key[0] not in dead) for key, each in found.items()}
 
     def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
         self._answer()

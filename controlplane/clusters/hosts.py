@@ -20,6 +20,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -50,7 +51,7 @@ from controlplane.clusters.reports import (
     parse_observed,
     text_of,
 )
-from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S
+from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S, Patience
 from controlplane.clusters.zookeeper_tree import HOSTS as ROOT
 from controlplane.common.fence import fenced
 from zookeeper_access import files
@@ -97,13 +98,24 @@ class Host:
 
 BrokerKey = tuple[str, str]
 """(host_id, broker_key)"""
+READ_WAIT_S = 1.5
+"""How long a page waits for ZooKeeper, whatever it asks there: an answer within 2 s says "unknown"
+rather than nothing. Steps of operations have `ANSWER_TIMEOUT_S` for each request."""
 READS = frozenset({"hosts", "observed", "sealed_for", "ask", "directories_of", "close"})
 """The methods of `Hosts` that change nothing; every other one is a write (`common.fence`)."""
 
 
 class Hosts(Protocol):
-    def hosts(self) -> list[Host]: ...
-    def observed(self, keys: Iterable[BrokerKey]) -> dict[BrokerKey, Observed]: ...
+    def hosts(self, *, within_s: float | None = None) -> list[Host]:
+        """`within_s` bounds the whole of it; without, each request has `ANSWER_TIMEOUT_S`."""
+        ...
+
+    def observed(
+        self, keys: Iterable[BrokerKey], *, within_s: float | None = None
+    ) -> dict[BrokerKey, Observed]:
+        """What agents reported last, and whether they live; bounded as `hosts` is."""
+        ...
+
     def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
         """The agents' answers, each at the place of its question; waits `asking.WAIT_S` at most."""
         ...
@@ -171,26 +183,37 @@ class ZooKeeperHosts:
         self._client: PromptClient | None = None
         self._lock = threading.Lock()
 
-    def hosts(self) -> list[Host]:
-        return self._bounded(self._read_hosts)
+    def hosts(self, *, within_s: float | None = None) -> list[Host]:
+        wait = Patience(within_s)
+        return self._bounded(partial(self._read_hosts, wait=wait), wait)
 
-    def observed(self, keys: Iterable[BrokerKey]) -> dict[BrokerKey, Observed]:
+    def observed(
+        self, keys: Iterable[BrokerKey], *, within_s: float | None = None
+    ) -> dict[BrokerKey, Observed]:
         wanted = list(keys)
+        wait = Patience(within_s)
 
         def read(client: "KazooClient") -> dict[BrokerKey, Observed]:
             pending = [
                 (key, client.get_async(f"{ROOT}/{key[0]}/observed/{key[1]}")) for key in wanted
             ]
+            lives = {
+                host: client.exists_async(f"{ROOT}/{host}/alive")
+                for host in dict.fromkeys(host for host, _ in wanted)
+            }
             found = {}
             for key, answer in pending:
                 try:
-                    data, stat = answer.get(timeout=ANSWER_TIMEOUT_S)
+                    data, stat = answer.get(timeout=wait.left_s())
                 except NoNodeError:
                     continue
                 found[key] = replace(parse_observed(data), reported_at_ms=stat.mtime)
-            return found
+            watched = {
+                host: life.get(timeout=wait.left_s()) is not None for host, life in lives.items()
+            }
+            return {key: replace(each, is_watched=watched[key[0]]) for key, each in found.items()}
 
-        return self._bounded(read)
+        return self._bounded(read, wait)
 
     def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
         return self._bounded(lambda client: asking.ask(client, self._access, questions))
@@ -265,7 +288,8 @@ class ZooKeeperHosts:
 
     def directories_of(self, path: str, broker_id: int) -> list[str]:
         def read(client: "KazooClient") -> list[str]:
-            data = _read_short(client, [node := f"{path}/brokers/directories/{broker_id}"])[node][0]
+            node = f"{path}/brokers/directories/{broker_id}"
+            data, _ = _read_short(client, [node], Patience(None))[node]
             return parse_directories(data or b"")
 
         return self._bounded(read)
@@ -308,13 +332,13 @@ class ZooKeeperHosts:
             client.stop()
             client.close()
 
-    def _read_hosts(self, client: "KazooClient") -> list[Host]:
+    def _read_hosts(self, client: "KazooClient", *, wait: Patience) -> list[Host]:
         try:
-            names = client.get_children_async(ROOT).get(timeout=ANSWER_TIMEOUT_S)
+            names = client.get_children_async(ROOT).get(timeout=wait.left_s())
         except NoNodeError:
             return []
-        described = _read_short(client, [f"{ROOT}/{name}" for name in names])
-        capacities = _read_short(client, [f"{ROOT}/{name}/capacity" for name in names])
+        described = _read_short(client, [f"{ROOT}/{name}" for name in names], wait)
+        capacities = _read_short(client, [f"{ROOT}/{name}/capacity" for name in names], wait)
         pending = [
             (
                 name,
@@ -329,10 +353,10 @@ class ZooKeeperHosts:
             if data is None or stat is None:
                 continue
             try:
-                keys = tuple(sorted(brokers.get(timeout=ANSWER_TIMEOUT_S)))
+                keys = tuple(sorted(brokers.get(timeout=wait.left_s())))
             except NoNodeError:
                 keys = ()
-            life = alive.get(timeout=ANSWER_TIMEOUT_S)
+            life = alive.get(timeout=wait.left_s())
             host = parse_host(name, data, alive=life is not None, brokers=keys)
             if host is not None:
                 since_ms = life.ctime if life is not None else None
@@ -346,28 +370,33 @@ class ZooKeeperHosts:
                 )
         return found
 
-    def _bounded(self, work: Callable[["KazooClient"], R]) -> R:
+    def _bounded(self, work: Callable[["KazooClient"], R], wait: Patience | None = None) -> R:
         try:
-            return work(self._connected())
+            return work(self._connected(wait or Patience(None)))
         except NoAuthError as error:
             raise HostsUnavailableError("its ACLs do not let the control plane do that") from error
         except (KazooTimeoutError, KazooException) as error:
             raise HostsUnavailableError(f"{type(error).__name__}: {error}") from error
 
-    def _connected(self) -> "KazooClient":
-        with self._lock:
+    def _connected(self, wait: Patience) -> "KazooClient":
+        # Whoever has little time does not wait behind others who open the first connection.
+        if not self._lock.acquire(timeout=wait.left_s()):
+            raise HostsUnavailableError("no connection to it")
+        try:
             if self._client is not None and self._client.is_over():
                 self._client.stop()
                 self._client.close()
                 self._client = None
             if self._client is None:
-                self._client = self._open()
+                self._client = self._open(wait)
             client = self._client
-        if not client.await_connection(ANSWER_TIMEOUT_S):
+        finally:
+            self._lock.release()
+        if not client.await_connection(wait.left_s()):
             raise HostsUnavailableError(client.refusal or "no connection to it")
         return client
 
-    def _open(self) -> "PromptClient":
+    def _open(self, wait: Patience) -> "PromptClient":
         # Only processes that ask hosts pay for it.
         from zookeeper_access.prompt_client import PromptClient
 
@@ -375,10 +404,10 @@ class ZooKeeperHosts:
             self._servers, self._access, logger=logging.getLogger("kazoo.client"), timeout=10.0
         )
         try:
-            client.start(timeout=ANSWER_TIMEOUT_S)
+            client.start(timeout=wait.left_s())
             # kazoo calls itself connected before it logs in.
             with contextlib.suppress(NoAuthError):
-                client.exists_async("/").get(timeout=ANSWER_TIMEOUT_S)
+                client.exists_async("/").get(timeout=wait.left_s())
         except (KazooTimeoutError, KazooException) as error:
             client.stop()
             client.close()
@@ -389,14 +418,14 @@ class ZooKeeperHosts:
 
 
 def _read_short(
-    client: "KazooClient", paths: Sequence[str]
+    client: "KazooClient", paths: Sequence[str], wait: Patience
 ) -> dict[str, tuple[bytes | None, "ZnodeStat | None"]]:
     """What stands in nodes that agents write, at most `REPORT_BYTES_MAX` of each.
 
     One that is longer has its stat alone: an agent could write megabytes.
     """
     stats = [(path, client.exists_async(path)) for path in paths]
-    sized = [(path, answer.get(timeout=ANSWER_TIMEOUT_S)) for path, answer in stats]
+    sized = [(path, answer.get(timeout=wait.left_s())) for path, answer in stats]
     reads = [
         (path, stat, client.get_async(path) if _is_short(stat) else None) for path, stat in sized
     ]
@@ -405,7 +434,7 @@ def _read_short(
         found[path] = (None, stat)
         if answer is not None:
             with contextlib.suppress(NoNodeError):
-                data, now = answer.get(timeout=ANSWER_TIMEOUT_S)
+                data, now = answer.get(timeout=wait.left_s())
                 # It may have grown between the two questions.
                 found[path] = (data if _is_short(now) else None, now)
     return found

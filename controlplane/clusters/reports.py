@@ -1,7 +1,7 @@
 """What a host's agent reports of a broker, as far as it can be believed. Pure."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 # What agents write ends in pages: of bounded size.
@@ -35,6 +35,8 @@ class Observed:
     log_tail: tuple[str, ...] = ()
     ends: tuple[End, ...] = ()
     reported_at_ms: int | None = None
+    is_watched: bool = True
+    """Whether the agent that said this lives, so that it would have said what changed since."""
 
     def disagreement(self, wanted: int) -> str:
         """Why this says nothing of the desired generation `wanted`; empty when it does."""
@@ -43,6 +45,13 @@ class Observed:
         if self.generation < wanted:
             return f"The last report is of generation {self.generation}; {wanted} is desired."
         return f"A report of generation {self.generation}, which was never desired, is ignored."
+
+    def as_known(self, host_id: str) -> "Observed":
+        """What may be said of now: of a process that nobody watches, only what was said last."""
+        if self.is_watched:
+            return self
+        said = f"The agent of {host_id} is not alive. Its last report: {self.state}."
+        return replace(self, state="unknown", pid=None, message=said)
 
 
 def parse_observed(data: bytes) -> Observed:

@@ -13,6 +13,7 @@ from controlplane.clusters.candidates import candidates
 from controlplane.clusters.connections import gateway_for as gateway_for  # noqa: PLC0414 - public
 from controlplane.clusters.drift import broker_drift
 from controlplane.clusters.hosts import (
+    READ_WAIT_S,
     BrokerKey,
     Host,
     HostsUnavailableError,
@@ -38,6 +39,7 @@ from controlplane.common.kafka_configs import format_properties
 from controlplane.common.problems import Conflict, NotFound, Problem, Unavailable
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.patience import bounded
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import (
     ALIVE_STATES,
@@ -214,7 +216,8 @@ def broker_dict(
         "rack": broker.rack or None,
         "host_id": broker.host_id,
     }
-    said = seen.message or seen.state if seen else ignored
+    # What its host said before it died is no reason why it is not there now.
+    said = ignored if seen is None else seen.message or seen.state if seen.is_watched else ""
     drift = None if live is None else broker_drift(placed, live.get(broker.broker_id), said=said)
     return {
         **placed,
@@ -334,7 +337,7 @@ def _own_users(gateway: ClusterGateway) -> Reading[list[str]]:
 
 def host_rows() -> list[Host]:
     try:
-        return hosts().hosts()
+        return hosts().hosts(within_s=bounded(READ_WAIT_S))
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
 
@@ -424,11 +427,12 @@ def key_of(broker: Broker) -> BrokerKey:
 
 
 def observed_brokers(keys: Iterable[BrokerKey]) -> ObservedBrokers | None:
-    """What the agents last reported; None while ZooKeeper does not answer."""
+    """What is known by the agents' reports; None while ZooKeeper does not answer."""
     keys = list(keys)
     if not keys:
         return {}
     try:
-        return hosts().observed(keys)
+        found = hosts().observed(keys, within_s=bounded(READ_WAIT_S))
     except HostsUnavailableError:
         return None
+    return {key: report.as_known(key[0]) for key, report in found.items()}

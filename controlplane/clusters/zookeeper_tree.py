@@ -16,6 +16,7 @@ The administrators are the control plane's own login and those that its settings
 """
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,18 @@ SERVERS_OWN = ("/", "/zookeeper", "/zookeeper/quota")
 """Open to everybody in a fresh server; closed only where no other service uses it."""
 
 
+class Patience:
+    """How long each of several waits may be: `ANSWER_TIMEOUT_S`, or what is left of `whole_s`."""
+
+    def __init__(self, whole_s: float | None) -> None:
+        self._ends_s = None if whole_s is None else time.monotonic() + whole_s
+
+    def left_s(self) -> float:
+        if self._ends_s is None:
+            return ANSWER_TIMEOUT_S
+        return max(0.0, self._ends_s - time.monotonic())
+
+
 def administrators(access: ZooKeeperAccess) -> tuple[str, ...]:
     own = access.owner()
     return tuple(dict.fromkeys((*((own,) if own else ()), *access.administrators)))
@@ -45,8 +58,13 @@ def chroot_acl(access: ZooKeeperAccess, *owners: str) -> list[ACL]:
 
 
 def prepare(client: "KazooClient", access: ZooKeeperAccess, *, whole_server: bool) -> None:
-    """Make the nodes above hosts and clusters, and close them to everybody else."""
+    """Make the nodes above hosts and clusters, and close them to everybody else.
+
+    Where the servers are named with a chroot that is made first; its parents are another's to make.
+    """
     closed = node_acl(administrators=administrators(access))
+    if client.chroot:
+        ensure(client, "/", closed)
     for path in (TOP, HOSTS, CLUSTERS):
         _make(client, path, closed)
     for path in SERVERS_OWN if whole_server else ():

@@ -21,6 +21,7 @@ from controlplane.gateway.authentication import way_in
 from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError, timed_out, unreachable
+from controlplane.gateway.patience import bounded
 
 R = TypeVar("R")
 CALLS_AT_ONCE, READS_OF_ANY_AT_ONCE = 4, 8
@@ -85,7 +86,7 @@ class KafkaLink:
         Raises:
             GatewayError: refused, unreachable, or timed out (unknown when `write`).
         """
-        limit_s = timeout_s or self._spec.timeout_s
+        limit_s = bounded(timeout_s or self._spec.timeout_s)
         ends_s = time.monotonic() + limit_s
         left_s = limit_s
         tries = 1 if write else READS_OF_ONE_MAX if is_particular else READS_MAX
@@ -150,12 +151,13 @@ class KafkaLink:
             concurrent.futures.TimeoutError: none answered.
         """
         ends_s = time.monotonic() + limit_s
+        hedge_s = min(HEDGE_AFTER_S, limit_s / ASKED_MAX)
         asked: list[concurrent.futures.Future[R]] = []
         try:
             while (left_s := ends_s - time.monotonic()) > 0:
                 asked.append(self._any.submit(self._work, work))
                 is_last = len(asked) == ASKED_MAX
-                ended = _answered(asked, left_s if is_last else min(HEDGE_AFTER_S, left_s))
+                ended = _answered(asked, left_s if is_last else min(hedge_s, left_s))
                 if ended is not None:
                     return ended.result()
             raise concurrent.futures.TimeoutError

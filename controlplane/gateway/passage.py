@@ -29,6 +29,7 @@ from controlplane.gateway.errors import (
     GatewayError,
     unreachable,
 )
+from controlplane.gateway.patience import bounded, is_over
 from controlplane.gateway.port import BrokerView, ClusterGateway
 
 R = TypeVar("R")
@@ -102,7 +103,7 @@ class Passage:
             raise self._stopped(record, decision)
         bounds = self._bounds(record)
         if not self._slots.take(
-            bounds, wait_s=0 if record.is_doubtful else settings.GATEWAY_WAIT_S
+            bounds, wait_s=0 if record.is_doubtful else bounded(settings.GATEWAY_WAIT_S)
         ):
             self._count(TOO_MANY)
             raise _busy(
@@ -141,8 +142,9 @@ class Passage:
                 self._count(REFUSED, took_s)
                 raise
             # What fails here and for good, as a certificate does, is said again each time; only a
-            # probe has to end in something.
-            if error.retriable or error.code in away or is_probe:
+            # probe has to end in something. Nor is a cluster away because a page cannot wait.
+            is_away = (error.retriable or error.code in away) and not is_over()
+            if is_away or is_probe:
                 self._breakers.failed(
                     self.cluster_id,
                     took_s=took_s,

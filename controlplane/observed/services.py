@@ -15,6 +15,7 @@ from controlplane.common import leases
 from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.patience import patience
 from controlplane.gateway.port import ClusterGateway
 from controlplane.observed import changes, listeners, rules
 from controlplane.observed.changes import Changes, Topic
@@ -368,7 +369,8 @@ def observed_section(reader: Reader, name: str) -> Section:
     """
     found = section(reader, name)
     if found.as_of is None and _may_ask(found):
-        _first_look(reader, name)
+        with patience(None):  # a pass is noted for everybody: no page's haste may cut it short
+            _first_look(reader, name)
         found = section(reader, name)
     if found.as_of is None:
         raise found.problem()

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from drf_spectacular.utils import OpenApiParameter
@@ -22,6 +23,7 @@ from controlplane.common.openapi import IDEMPOTENCY, IF_MATCH
 from controlplane.common.parsers import is_storable
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.ratelimit import network_of
+from controlplane.gateway.patience import patience
 from controlplane.tenants.context import AccessContext, actor_of, principal_of
 from controlplane.tenants.models import Tenant
 
@@ -95,8 +97,11 @@ class CheckedView(APIView):
         asks_outside: its writes ask brokers or hosts meanwhile. No transaction waits for those, so
             what such a write makes has to be safe to make twice, or refuse it.
         shows_secret: the answers of its POSTs hold a secret that is shown this once.
+        is_prompt: its reads answer within `READ_PATIENCE_S` with what is known, whoever is silent.
+            One that searches or streams has bounds of its own.
     """
 
+    is_prompt: bool = True
     asks_outside: bool = False
     shows_secret: bool = False
     known_tags: etags.Precondition | None = None
@@ -106,6 +111,11 @@ class CheckedView(APIView):
         for name in WRITES:
             if name in cls.__dict__:
                 setattr(cls, name, _carefully(cls.__dict__[name]))
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        is_read = request.method in SAFE_METHODS
+        with patience(settings.READ_PATIENCE_S if is_read and self.is_prompt else None):
+            return super().dispatch(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Who asks and for which tenant first; then whether the address makes sense."""

@@ -17,6 +17,7 @@ from dataplane.agent.host_agent import HostAgent, HostSettings
 from dataplane.agent.host_lock import HostLock
 from dataplane.agent.incarnation import IncarnationError
 from dataplane.agent.secrets import SecretError, Unsealer
+from dataplane.agent.spec import chroot_of
 from dataplane.agent.zookeeper import AgentZooKeeper, read_access
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.runtime.host_addresses import beside_loopback
@@ -80,13 +81,19 @@ def run(
 
         async def open_session() -> tuple[HostAgent, AgentSession]:
             coordinator, session = await connect(options.zookeeper, access)
-            zookeeper = AgentZooKeeper(connection, session.authenticate)
+            chroot = chroot_of(options.zookeeper)
+            has_login = bool(access.sasl or access.identity)
+            zookeeper = (
+                AgentZooKeeper(connection, session.authenticate, chroot=chroot)
+                if has_login
+                else AgentZooKeeper(chroot=chroot)
+            )
             agent = HostAgent(
                 settings,
                 coordinator,
                 clock=clock,
                 unseal=unsealer,
-                zookeeper=zookeeper if access.sasl or access.identity else None,
+                zookeeper=zookeeper,
                 preexec=preexec,
             )
             return agent, session

@@ -18,7 +18,7 @@ from dataplane.agent.spec import (
     DesiredBroker,
     Wanted,
     broker_settings,
-    chroot_of,
+    cluster_root,
     encode_observed,
 )
 from dataplane.agent.states import BrokerState
@@ -188,14 +188,19 @@ class ManagedBroker:
             log_dir=self.home / "data",
             log_file=self.home / "broker.log",
             pid_file=self.home / "broker.pid",
-            root=chroot_of(desired.config.get("zookeeper.connect", "")),
+            root=cluster_root(desired),
             generation=desired.generation,
         )
 
     def _write_properties(self, desired: DesiredBroker, secret: Mapping[str, str]) -> None:
         """The file holds passwords: readable by this user alone from its first byte."""
         settings = {
-            **broker_settings(desired, secret, log_dir=str(self.home / "data")),
+            **broker_settings(
+                desired,
+                secret,
+                log_dir=str(self.home / "data"),
+                own_chroot=self._zookeeper.chroot,
+            ),
             **self._zookeeper.connection,
         }
         text = format_properties(dict(sorted(settings.items())))

@@ -97,8 +97,13 @@ def decode_desired(key: str, data: bytes) -> DesiredBroker:
         raise SpecError(str(error)) from error
 
 
+def cluster_root(desired: DesiredBroker) -> str:
+    """The part of ZooKeeper that is the broker's cluster's, as this host's agent sees it."""
+    return f"{CLUSTERS}/{desired.cluster_id}"
+
+
 def broker_settings(
-    desired: DesiredBroker, sealed: Mapping[str, str], *, log_dir: str
+    desired: DesiredBroker, sealed: Mapping[str, str], *, log_dir: str, own_chroot: str = ""
 ) -> dict[str, str]:
     """All that the broker's file shall say, checked by the brokers' own table.
 
@@ -110,6 +115,7 @@ def broker_settings(
         desired: what is wanted.
         sealed: the settings that were in its `secret`.
         log_dir: the broker's log directory on this host.
+        own_chroot: the agent's own, below which everything of this installation is; "" for none.
 
     Raises:
         SpecError: names the first key that is not allowed, and what would be.
@@ -122,7 +128,7 @@ def broker_settings(
         # Also those of one listener: listener.name.<listener>.sasl.jaas.config.
         if any(key == name or key.endswith(f".{name}") for name in _SENSITIVE):
             raise SpecError(f"{key} has to be sealed")
-    chroot = f"{CLUSTERS}/{desired.cluster_id}"
+    chroot = f"{own_chroot}{cluster_root(desired)}"
     settings = {**desired.config, **sealed, **own}
     if chroot_of(settings.get("zookeeper.connect", "")) != chroot:
         raise SpecError(f"zookeeper.connect has to end with {chroot}")

@@ -29,7 +29,11 @@ class AgentZooKeeper:
         self,
         connection: Mapping[str, str] | None = None,
         authenticate: Callable[[Login], Awaitable[None]] = _open_to_all,
+        *,
+        chroot: str = "",
     ) -> None:
+        """`chroot` is the agent's own, "" for none: its session sees paths below it alone."""
+        self.chroot: Final = chroot
         self.connection: Final = dict(connection or {})
         self._authenticate = authenticate
         self._used_by: dict[LentLogin, set[str]] = {}

@@ -23,7 +23,11 @@ async def _connect(
     connect_string: str, access: ZooKeeperAccess
 ) -> tuple[Coordinator, AgentSession]:
     session = await ZooKeeperCoordinator.connect(
-        connect_string, session_timeout_ms=SESSION_TIMEOUT_MS, access=access
+        connect_string,
+        session_timeout_ms=SESSION_TIMEOUT_MS,
+        access=access,
+        # A host with a login of its own owns its nodes alone; the control plane made what is above.
+        makes_chroot=access.identity is None,
     )
     return session, session
 

@@ -107,8 +107,11 @@ class ZooKeeperCoordinator:
         session_timeout_ms: int = 18_000,
         connect_timeout_ms: int = 15_000,
         access: ZooKeeperAccess | None = None,
+        makes_chroot: bool = True,
     ) -> Self:
         """Open a session at `host:port,host:port/chroot`, creating the chroot when it is missing.
+
+        Without `makes_chroot` it is not looked at: it is another's, who lets us in further below.
 
         Raises CoordinatorError when no server answers within `connect_timeout_ms`, and its subclass
         NotAuthorizedError when the servers do not take `access` for a login.
@@ -145,7 +148,8 @@ class ZooKeeperCoordinator:
         if chroot.strip("/"):
             root = "/" + chroot.strip("/")
             try:
-                await coordinator._make_persistent(root)
+                if makes_chroot:
+                    await coordinator._make_persistent(root)
             except CoordinatorError as error:
                 await coordinator.close()
                 if isinstance(error, NotAuthorizedError):

@@ -58,6 +58,8 @@ class LocalService:
             # Some tests kill a worker and wait until its hold on the operation has run out.
             "PENSTOCK_OPERATION_LEASE_S": "5",
             "PENSTOCK_OBSERVE_INTERVAL_S": "1",
+            # Of a busy machine: what a read may take is tried on hosts (`tests/hosts`).
+            "PENSTOCK_READ_PATIENCE_S": "10",
         }
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import os
 import pathlib
 import signal
@@ -26,27 +25,17 @@ from dataplane.runtime.os_clock import OsClock
 from dataplane.runtime.parent_death import die_with_parent
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
 from tests.local_cluster import eventually
+from tests.places import Place
 from tests.ports import free_row
 from tests.processes import hold_still
 
 T = TypeVar("T")
 READY_TIMEOUT_S = 90.0
 ZOOKEEPER_START_S = 90.0
+CHROOT = "/shared/faults"
+"""Brokers see what is below it alone, supervisors the whole tree, as agents do."""
 SESSION_TIMEOUT_S = 18.0
 """`zookeeper.session.timeout.ms` at its default."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Place:
-    """Where one process runs: an address, and the network namespace around it, if any."""
-
-    address: str = "127.0.0.1"
-    namespace: str = ""
-
-    def inside(self, command: Sequence[str]) -> list[str]:
-        if not self.namespace:
-            return list(command)
-        return ["ip", "netns", "exec", self.namespace, *command]
 
 
 class FaultCluster:
@@ -57,6 +46,7 @@ class FaultCluster:
         data_dir: pathlib.Path,
         zookeeper: str,
         *,
+        chroot: str = CHROOT,
         places: Sequence[Place] | None = None,
         settings: Mapping[str, str] | None = None,
         log_dirs: Mapping[int, str] | None = None,
@@ -64,6 +54,7 @@ class FaultCluster:
         self.data_dir = data_dir
         self.ids = [0, 1, 2]
         self._zookeeper = zookeeper
+        self._chroot = chroot
         self._places = list(places or [Place()] * 3)
         self._settings = dict(settings or {})
         self._log_dirs = dict(log_dirs or {})
@@ -129,7 +120,7 @@ class FaultCluster:
             "broker.id": str(broker),
             "listeners": f"PLAINTEXT://{self.address(broker)}",
             "log.dirs": str(self.log_dir(broker)),
-            "zookeeper.connect": self._zookeeper,
+            "zookeeper.connect": f"{self._zookeeper}{self._chroot}",
             "min.insync.replicas": "2",
             # Three partitions instead of fifty each: only the time to make them depends on it.
             "offsets.topic.num.partitions": "3",
@@ -152,6 +143,7 @@ class FaultCluster:
                 log_dir=self.log_dir(broker),
                 log_file=home / "broker.log",
                 pid_file=home / "broker.pid",
+                root=self._chroot,
             ),
             self._coordinator,
             clock=OsClock(),

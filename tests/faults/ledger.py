@@ -26,6 +26,8 @@ class Sent:
     outcome: Outcome = Outcome.PENDING
     offset: int = -1
     error: str = ""
+    acked_at_s: float = 0.0
+    """Monotonic seconds, 0 while it is not acknowledged."""
 
 
 class Ledger:
@@ -48,7 +50,7 @@ class Ledger:
 
     def note_acked(self, sent: Sent, offset: int, at_s: float) -> None:
         with self._lock:
-            sent.outcome, sent.offset = Outcome.ACKED, offset
+            sent.outcome, sent.offset, sent.acked_at_s = Outcome.ACKED, offset, at_s
             self.acked_at_s.append(at_s)
 
     def note_error(self, sent: Sent, error: str, *, is_unknown: bool) -> None:
@@ -68,3 +70,15 @@ class Ledger:
         if since_s:
             times.insert(0, since_s)
         return max((b - a for a, b in itertools.pairwise(times)), default=0.0)
+
+    def longest_partition_gap_s(self, since_s: float) -> float:
+        """As `longest_gap_s`, of the partition that went longest without: others hide its gap."""
+        with self._lock:
+            acked = [sent for sent in self.records if sent.acked_at_s >= since_s]
+        times: dict[int, list[float]] = {sent.partition: [since_s] for sent in self.records}
+        for sent in acked:
+            times[sent.partition].append(sent.acked_at_s)
+        return max(
+            (b - a for each in times.values() for a, b in itertools.pairwise(sorted(each))),
+            default=0.0,
+        )

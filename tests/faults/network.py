@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 from collections.abc import Iterator, Sequence
 
-from tests.faults.cluster import Place
+from tests.places import Place
 
 PREFIX = "penstock-"
 SUBNET = "10.77.0"

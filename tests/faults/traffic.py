@@ -192,7 +192,12 @@ def _read(message: Message) -> Read:
     return Read(partition, offset, value.split(b" ", 1)[0].decode(errors="replace"))
 
 
-def read_all(bootstrap: str, topic: str, partitions: Sequence[int]) -> list[Read]:
+def read_all(
+    bootstrap: str,
+    topic: str,
+    partitions: Sequence[int],
+    settings: Mapping[str, object] | None = None,
+) -> list[Read]:
     """Everything below the high watermarks, with a fresh client. AssertionError if it stops."""
     consumer = Consumer(
         {
@@ -201,6 +206,7 @@ def read_all(bootstrap: str, topic: str, partitions: Sequence[int]) -> list[Read
             "enable.auto.commit": False,
             "check.crcs": True,
             **QUIET,
+            **(settings or {}),
         }
     )
     ends = watermarks(consumer, topic, partitions)

@@ -103,7 +103,7 @@ class Machine:
         async def connect(config: BrokerConfig) -> object:
             timeout_s = config.get_int("zookeeper.session.timeout.ms") / 1000
             coordinator, process.client = await open_coordinator(
-                sim.zookeeper, sim.network, loop, random, timeout_s
+                sim.zookeeper, sim.network, loop, random, timeout_s, chroot=sim.plan.chroot
             )
             return coordinator
 
@@ -202,9 +202,15 @@ class Machine:
         try:
             async with asyncio.timeout(FENCE_TIMEOUT_S):
                 coordinator, client = await open_coordinator(
-                    sim.zookeeper, sim.network, self._agent, self._random, FENCE_TIMEOUT_S * 2
+                    sim.zookeeper,
+                    sim.network,
+                    self._agent,
+                    self._random,
+                    FENCE_TIMEOUT_S * 2,
+                    chroot=sim.plan.chroot,
+                    sees_all=True,
                 )
-                removed = await fence(coordinator, self.number, session_id)
+                removed = await fence(coordinator, self.number, session_id, root=sim.plan.chroot)
         except (CoordinatorError, TimeoutError) as error:
             sim.trace(f"agent-{self.number} cannot fence {session_id:#x}: {error!r}")
         else:

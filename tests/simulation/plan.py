@@ -59,6 +59,8 @@ class Plan:
     """Between times at which markers, or their answers, are lost or repeated; 0 is none."""
     members: int = 0
     """Of a classic group, beside the chains."""
+    chroot: str = ""
+    """Of the cluster in ZooKeeper, "" for none: supervisors fence from above it."""
 
     @classmethod
     def of(cls, random: Random) -> Plan:
@@ -93,4 +95,5 @@ class Plan:
             chain_move_gap_s=random.choice((0.0, 0.8, 3.0)),
             marker_fault_gap_s=random.choice((0.0, 0.5, 2.0)),
             members=random.choice((0, 2, 3)),
+            chroot=random.choice(("", "/shared/cluster")),
         )

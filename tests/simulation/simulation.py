@@ -232,7 +232,7 @@ class Simulation:
             "broker.id": str(number),
             "listeners": f"PLAINTEXT://broker-{number}:{PORT}",
             "log.dirs": ",".join(self.log_dirs),
-            "zookeeper.connect": "zookeeper:2181",
+            "zookeeper.connect": f"zookeeper:2181{self.plan.chroot}",
             "min.insync.replicas": "2",
             "default.replication.factor": "3",
             "auto.create.topics.enable": "false",

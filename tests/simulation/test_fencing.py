@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from random import Random
 
 import pytest
 
@@ -15,21 +16,31 @@ from tests.simulation.plan import Plan
 from tests.simulation.simulation import Simulation
 
 SEEDS = (501, 502, 503)
+CHROOTS = ("", "/shared/cluster")
 FENCED = re.compile(r"agent-(\d+) fenced (0x[0-9a-f]+): (\[.*\])")
 
 
-def run(monkeypatch, seed, *faults):
+def run(monkeypatch, seed, *faults, **changed):
     original = Plan.of.__func__
 
     def plan(cls, random):
         return dataclasses.replace(
-            original(cls, random), faults=faults, fault_gap_s=1.0, chaos_s=10.0, admin_gap_s=5.0
+            original(cls, random),
+            faults=faults,
+            fault_gap_s=1.0,
+            chaos_s=10.0,
+            admin_gap_s=5.0,
+            **changed,
         )
 
     monkeypatch.setattr(Plan, "of", classmethod(plan))
     result = Simulation(seed).run()
     assert result.violations == []
     return result
+
+
+def test_seeds_have_a_chroot_or_none():
+    assert {Plan.of(Random(f"plan {seed}")).chroot for seed in range(20)} == set(CHROOTS)
 
 
 def fences(result):
@@ -50,12 +61,13 @@ def test_a_fenced_process_that_is_still_alive(monkeypatch, seed):
     assert result.counts["acknowledged acks=-1"] > 0
 
 
+@pytest.mark.parametrize("chroot", CHROOTS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_restarted_process(monkeypatch, seed):
+def test_a_restarted_process(monkeypatch, seed, chroot):
     """Its first life is fenced, and its second is registered and takes its replicas up again."""
-    result = run(monkeypatch, seed, "kill")
+    result = run(monkeypatch, seed, "kill", chroot=chroot)
     assert result.faults["kill"] > 0
-    assert any("/brokers/ids/" in removed for removed in fences(result))
+    assert any(f"'{chroot}/brokers/ids/" in removed for removed in fences(result))
     lives = [line for line in result.trace if re.search(r"broker-\d+\.2 serves", line)]
     assert lives
 

@@ -185,3 +185,36 @@ def test_a_write_that_comes_late_replaces_nothing_newer(connect, plain, monkeypa
         with pytest.raises(HostsUnavailableError, match="somebody else"):
             ours.write_desired(KEY, STALE)
     assert json.loads(other.get(NODE)[0]) == NEWER
+
+
+def test_a_page_waits_for_a_moment_whatever_it_asks(server, connect, monkeypatch):
+    """Each of its requests alone could have taken an answer's whole time."""
+    ours = connect()
+    monkeypatch.setattr(zookeeper_tree, "ANSWER_TIMEOUT_S", LONG_S * 10)
+    hold_still(server.pid)
+    for read in (ours.hosts, lambda **wait: ours.observed([KEY, ("host-2", "kc-2")], **wait)):
+        began_s = time.monotonic()
+        with pytest.raises(HostsUnavailableError):
+            read(within_s=0.2)
+        assert time.monotonic() - began_s < LONG_S
+
+
+def test_one_that_opens_the_first_connection_holds_no_page_up(server):
+    hosts = ZooKeeperHosts(server.connect_string)
+    with hosts._lock, pytest.raises(HostsUnavailableError):  # noqa: SLF001 - as another one has it
+        hosts.hosts(within_s=0.1)
+    assert hosts.hosts() == []
+    hosts.close()
+
+
+def test_a_report_says_whether_its_agent_lives(connect, plain):
+    ours, theirs = connect(), plain()
+    report = json.dumps({"state": "running", "generation": 1, "pid": 7}).encode()
+    theirs.create("/penstock/hosts/host-1/observed/kc-1", report, makepath=True)
+    theirs.create("/penstock/hosts/host-2/observed/kc-2", report, makepath=True)
+    theirs.create("/penstock/hosts/host-2/alive", b"", ephemeral=True)
+    found = ours.observed([KEY, ("host-2", "kc-2")])
+    assert {key: each.is_watched for key, each in found.items()} == {
+        KEY: False,
+        ("host-2", "kc-2"): True,
+    }

@@ -69,6 +69,8 @@ class LiveService:
             "PENSTOCK_OPERATION_LEASE_S": "3",
             "PENSTOCK_OPERATION_SWEEP_S": "0.5",
             "PENSTOCK_OBSERVE_INTERVAL_S": "1",
+            # Of a busy machine: what a read may take is tried on hosts (`tests/hosts`).
+            "PENSTOCK_READ_PATIENCE_S": "10",
             # No Spark run takes the processors from what is tried here.
             "PENSTOCK_ANALYTICS_INTERVAL_S": "86400",
             "PENSTOCK_ANALYTICS_FIRST_AFTER_S": "86400",
@@ -92,13 +94,7 @@ class LiveService:
         self.start_zookeeper()
         self.start_redis()
         self.manage("migrate", "--verbosity", "0")
-        self.manage("secrets", "host-key", "host-1", "--file", str(self.logins / "host-1.key"))
-        if self.is_protected:
-            self.admit_host()
-        else:
-            for name in ("controlplane", "member"):
-                file = self.logins / f"{name}.properties"
-                files.write(file, {**files.read(file), keys.SET_ACL: "false"})
+        self.admit_hosts()
         self.spawn(
             "web",
             *python("-m", "uvicorn"),
@@ -115,10 +111,22 @@ class LiveService:
             self.start_worker(name)
         self.start_worker(SLOW_WORKER, "--queues", SLOW)
         self.start_beat()
-        self.start_agent("host-1" if self.is_protected else "member")
+        self.start_agents()
         self.login = json.loads(self.manage("bootstrap_demo", "--json"))
         self.api_key = self.login["api_key"]
         self.wait_for("web", lambda: self.get("/me") is not None)
+
+    def admit_hosts(self) -> None:
+        self.manage("secrets", "host-key", "host-1", "--file", str(self.logins / "host-1.key"))
+        if self.is_protected:
+            self.admit_host()
+            return
+        for name in ("controlplane", "member"):
+            file = self.logins / f"{name}.properties"
+            files.write(file, {**files.read(file), keys.SET_ACL: "false"})
+
+    def start_agents(self) -> None:
+        self.start_agent("host-1" if self.is_protected else "member")
 
     def admit_host(self) -> None:
         self.manage("zookeeper", "prepare", "--whole-server")

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 import pytest
 from confluent_kafka import Producer
@@ -64,12 +65,26 @@ CLUSTER = {
 HOST_PASSWORD = "h1-secret-secret-1"
 
 
+class Shared(NamedTuple):
+    """A ZooKeeper of which we have what is below a chroot, "" for all of it."""
+
+    server: EmbeddedZooKeeper
+    chroot: str
+
+    @property
+    def connect_string(self):
+        return f"{self.server.connect_string}{self.chroot}"
+
+
 @pytest.fixture
-def zookeeper(tmp_path):
+def zookeeper(tmp_path, request):
     server = EmbeddedZooKeeper(tmp_path / "zk", fsync=False, users=USERS)
     server.start()
-    yield server
+    yield Shared(server, getattr(request, "param", ""))
     server.stop()
+
+
+BOTH = pytest.mark.parametrize("zookeeper", ["", "/shared"], indirect=True)
 
 
 @pytest.fixture
@@ -161,6 +176,7 @@ async def until(condition, log):
         raise AssertionError(log()) from None
 
 
+@BOTH
 async def test_an_agent_runs_fences_and_deletes_a_broker_with_rights_of_its_own(
     zookeeper, admin, start_agent, tmp_path
 ):
@@ -385,8 +401,8 @@ async def test_an_agent_forgets_a_cluster_with_its_last_broker(zookeeper, admin,
 
         # It lives on as itself, also over the next connection, and reports.
         assert (await session.exists("/penstock/hosts/h1/alive")) == life
-        zookeeper.stop()
-        zookeeper.start()
+        zookeeper.server.stop()
+        zookeeper.server.start()
         with pytest.raises(NotAuthorizedError):
             await session.exists(CHROOT)
         assert (await session.exists("/penstock/hosts/h1/alive")) == life

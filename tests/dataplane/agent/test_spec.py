@@ -13,6 +13,7 @@ from dataplane.agent.spec import (
     Wanted,
     broker_settings,
     chroot_of,
+    cluster_root,
     decode_desired,
     encode_observed,
     generation_of,
@@ -136,9 +137,20 @@ CONNECT = {"zookeeper.connect": "127.0.0.1:1/penstock/clusters/cl_1"}
 SEALED = {"penstock.inter.broker.username": "b", "penstock.inter.broker.password": "hunter2"}
 
 
-def settings_of(config, sealed=SEALED):
+def settings_of(config, sealed=SEALED, **options):
     row = json.dumps({**GOOD, "config": {**CONNECT, **config}}).encode()
-    return broker_settings(decode_desired("cl_1-2", row), sealed, log_dir="/home/data")
+    return broker_settings(decode_desired("cl_1-2", row), sealed, log_dir="/home/data", **options)
+
+
+def test_a_broker_stays_below_the_agents_own_chroot():
+    """Its cluster's part is below that; the agent's session does not see the rest of the path."""
+    below = {"zookeeper.connect": "127.0.0.1:1/shared/penstock/clusters/cl_1"}
+    assert settings_of(below, own_chroot="/shared")["zookeeper.connect"].endswith("cl_1")
+    for config, own in ((below, ""), (below, "/other"), ({}, "/shared")):
+        with pytest.raises(SpecError, match=f"has to end with {own}/penstock/clusters/cl_1"):
+            settings_of(config, own_chroot=own)
+    wanted = decode_desired("cl_1-2", json.dumps({**GOOD, "config": below}).encode())
+    assert cluster_root(wanted) == "/penstock/clusters/cl_1"
 
 
 def test_the_agent_adds_identity_and_path():

@@ -120,7 +120,11 @@ class _Wire:
 
 
 class SimKazooClient:
-    """One session after another with the model. Everything runs on the owner's loop."""
+    """One session after another with the model. Everything runs on the owner's loop.
+
+    The model's tree is what is below the cluster's `chroot`. A broker names its paths from there;
+    an agent `sees_all` and names them from the ensemble's root, of which it finds nothing else.
+    """
 
     def __init__(
         self,
@@ -129,11 +133,15 @@ class SimKazooClient:
         loop: HostLoop,
         random: Random,
         timeout_s: float,
+        *,
+        chroot: str = "",
+        sees_all: bool = False,
     ) -> None:
         self.loop = loop
         self.network = network
         self.machine = loop.machine
-        self.chroot = ""
+        self.chroot = "" if sees_all else chroot
+        self._above = chroot if sees_all else ""
         self.handler = self
         self.session: Session | None = None
         self._zookeeper = zookeeper
@@ -324,7 +332,9 @@ class SimKazooClient:
 
     def _call(self, request: MultiRead, result: Result) -> None:
         def read(_session: Session, _wire: _Wire) -> list[tuple[bytes, NodeStat] | None]:
-            found = [self._zookeeper.find(path) for path in request.paths]
+            # kazoo's requests name paths whole: the client has put its chroot before them.
+            whole = [_below(self.chroot, path) for path in request.paths]
+            found = [self._zookeeper.find(_below(self._above, path)) for path in whole]
             return [(node.data, node.stat()) if node else None for node in found]
 
         self._ask(read).rawlink(lambda done: result.settle(done.value, done.exception))
@@ -342,6 +352,8 @@ class SimKazooClient:
         self._zookeeper.watch(kind, path, lambda: wire.to_client(fire))
 
     def get_async(self, path: str, watch: Any = None) -> Result:
+        path = _below(self._above, path)
+
         def get(_session: Session, wire: _Wire) -> tuple[bytes, _Stat]:
             node = self._zookeeper.lookup(path)
             self._arm("data", path, watch, wire)
@@ -350,6 +362,8 @@ class SimKazooClient:
         return self._ask(get)
 
     def exists_async(self, path: str, watch: Any = None) -> Result:
+        path = _below(self._above, path)
+
         def exists(_session: Session, wire: _Wire) -> _Stat | None:
             node = self._zookeeper.find(path)
             self._arm("data", path, watch, wire)
@@ -358,6 +372,8 @@ class SimKazooClient:
         return self._ask(exists)
 
     def get_children_async(self, path: str, watch: Any = None) -> Result:
+        path = _below(self._above, path)
+
         def children(_session: Session, wire: _Wire) -> list[str]:
             node = self._zookeeper.lookup(path)
             self._arm("children", path, watch, wire)
@@ -374,6 +390,8 @@ class SimKazooClient:
         sequence: bool = False,
         include_data: bool = False,
     ) -> Result:
+        path = _below(self._above, path)
+
         def create(session: Session, _wire: _Wire) -> Any:
             op = Create(path, value, ephemeral, sequence)
             made = str(self._zookeeper.apply([op], session)[0])
@@ -382,6 +400,8 @@ class SimKazooClient:
         return self._ask(create)
 
     def set_async(self, path: str, data: bytes, version: int = -1) -> Result:
+        path = _below(self._above, path)
+
         def set_data(session: Session, _wire: _Wire) -> _Stat:
             self._zookeeper.apply([SetData(path, data, version)], session)
             return _stat(self._zookeeper.lookup(path))
@@ -389,6 +409,7 @@ class SimKazooClient:
         return self._ask(set_data)
 
     def delete_async(self, path: str, version: int = -1) -> Result:
+        path = _below(self._above, path)
         return self._ask(
             lambda session, _wire: self._zookeeper.apply([Delete(path, version)], session)[0]
         )
@@ -397,6 +418,9 @@ class SimKazooClient:
         return _Transaction(self)
 
     def commit(self, ops: list[Op]) -> Result:
+        if self._above:
+            ops = [dataclasses.replace(op, path=_below(self._above, op.path)) for op in ops]
+
         def multi(session: Session, _wire: _Wire) -> list[Any]:
             try:
                 results = self._zookeeper.apply(ops, session)
@@ -419,6 +443,13 @@ class SimKazooClient:
             return stats
 
         return self._ask(multi)
+
+
+def _below(chroot: str, path: str) -> str:
+    """What the path is called below the chroot; what is elsewhere is nowhere in the tree."""
+    if path.startswith(f"{chroot}/"):
+        return path.removeprefix(chroot)
+    return f"/elsewhere{path}"
 
 
 class _Transaction:
@@ -447,10 +478,19 @@ class _Transaction:
 
 
 async def open_coordinator(
-    zookeeper: ZooKeeper, network: Network, loop: HostLoop, random: Random, timeout_s: float
+    zookeeper: ZooKeeper,
+    network: Network,
+    loop: HostLoop,
+    random: Random,
+    timeout_s: float,
+    *,
+    chroot: str = "",
+    sees_all: bool = False,
 ) -> tuple[ZooKeeperCoordinator, SimKazooClient]:
     """The production coordinator over a simulated client, connected."""
-    client = SimKazooClient(zookeeper, network, loop, random, timeout_s)
+    client = SimKazooClient(
+        zookeeper, network, loop, random, timeout_s, chroot=chroot, sees_all=sees_all
+    )
     started = loop.create_future()
     client.begin(lambda: None if started.done() else started.set_result(None))
     try:

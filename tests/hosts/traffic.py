@@ -1,0 +1,161 @@
+"""Writers and a group over a topic of the cluster, through faults, and the account at the end."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from tests.faults.traffic import QUIET, GroupReader, Writer, read_all
+from tests.faults.verifier import account
+from tests.hosts.report import Figures
+from tests.local_cluster import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+PARTITIONS = 6
+WARM_RECORDS = 100
+PAUSE_S = 0.004
+SOCKET_TIMEOUT_MS = 10_000
+"""A client waits this long for a host that does not answer before it asks another one; librdkafka's
+default is 60 s, and a test would measure nothing but that."""
+
+
+class Traffic:
+    """An idempotent and a plain writer with acks=all, and a group that reads on.
+
+    Args:
+        bootstrap: of the cluster.
+        login: settings by which librdkafka logs in.
+        topic: of PARTITIONS partitions, not written to before.
+        name: of the scenario.
+    """
+
+    def __init__(self, bootstrap: str, login: Mapping[str, object], topic: str, name: str) -> None:
+        self.bootstrap, self.login, self.topic, self.name = bootstrap, dict(login), topic, name
+        self.fault_at_s = 0.0
+        client = {**self.login, "socket.timeout.ms": SOCKET_TIMEOUT_MS}
+        self.writers = [
+            Writer(
+                bootstrap,
+                topic,
+                name=writer,
+                is_idempotent=is_idempotent,
+                partitions=range(PARTITIONS),
+                pause_s=PAUSE_S,
+                settings=client,
+            )
+            for writer, is_idempotent in (("idempotent", True), ("plain", False))
+        ]
+        self.group = GroupReader(bootstrap, topic, settings=client)
+
+    def warm_up(self) -> None:
+        """Records everywhere, the group reading; the fault begins when this returns."""
+        for _ in eventually(60, "acknowledged and consumed records before the fault"):
+            if self.group.seen and all(
+                len(writer.ledger.acked_at_s) > WARM_RECORDS for writer in self.writers
+            ):
+                break
+        self.fault_at_s = time.monotonic()
+
+    def flows(self, timeout_s: float = 90) -> None:
+        """Until every partition was acknowledged again, to both writers, after now."""
+        since_s = time.monotonic()
+        for _ in eventually(timeout_s, "acknowledgements of every partition"):
+            if all(
+                {sent.partition for sent in writer.ledger.acked() if sent.acked_at_s > since_s}
+                == set(range(PARTITIONS))
+                for writer in self.writers
+            ):
+                return
+
+    def flows_for(self, seconds: float) -> None:
+        end_s = time.monotonic() + seconds
+        while time.monotonic() < end_s:
+            self.flows()
+
+    def gap_s(self, since_s: float | None = None) -> float:
+        begun = self.fault_at_s if since_s is None else since_s
+        return max(writer.ledger.longest_partition_gap_s(begun) for writer in self.writers)
+
+    def wait_until_whole(self, brokers: Collection[int], timeout_s: float = 180) -> None:
+        """Until these brokers are the cluster, and every partition is in sync on those of them."""
+        admin = self._admin()
+        for _ in eventually(timeout_s, f"brokers {sorted(brokers)}, in sync"):
+            try:
+                metadata = admin.list_topics(timeout=5)
+            except KafkaException:
+                continue
+            partitions = [p for each in metadata.topics.values() for p in each.partitions.values()]
+            if set(metadata.brokers) == set(brokers) and all(
+                p.leader in brokers and set(p.isrs) == set(p.replicas) & set(brokers)
+                for p in partitions
+            ):
+                return
+
+    def wait_until_left(self, broker: int, timeout_s: float = 120) -> None:
+        """Until this broker leads no partition of the topic and is in sync with none."""
+        admin = self._admin()
+        for _ in eventually(timeout_s, f"nothing on broker {broker}"):
+            try:
+                topic = admin.list_topics(self.topic, timeout=5).topics[self.topic]
+            except KafkaException:
+                continue
+            if all(
+                each.leader not in (broker, -1) and broker not in each.isrs
+                for each in topic.partitions.values()
+            ):
+                return
+
+    def controller(self) -> int:
+        admin = self._admin()
+        for _ in eventually(60, "a controller"):
+            found = int(admin.list_topics(timeout=10).controller_id)
+            if found >= 0:
+                return found
+        raise AssertionError
+
+    def _admin(self) -> AdminClient:
+        return AdminClient({"bootstrap.servers": self.bootstrap, **QUIET, **self.login})
+
+    def stop(self) -> None:
+        """Without waiting for what may never be acknowledged; nothing to do after `settle`."""
+        for writer in self.writers:
+            writer.stop(gives_up=True)
+        self.group.stop()
+
+    def settle(self, *, goal_s: float | None, note: str = "") -> Figures:
+        """Stop when every record has its outcome, read everything back, account for it."""
+        gap_s = self.gap_s()
+        for writer in self.writers:
+            writer.stop()
+        acked = {
+            writer.ledger.id_of(sent) for writer in self.writers for sent in writer.ledger.acked()
+        }
+        deadline_s = time.monotonic() + 90
+        while not acked <= self.group.seen_ids and time.monotonic() < deadline_s:
+            time.sleep(0.1)  # what stays unseen is a violation below
+        self.group.stop()
+        read = read_all(self.bootstrap, self.topic, range(PARTITIONS), self.login)
+        found = account(
+            [writer.ledger for writer in self.writers],
+            read,
+            self.group.seen,
+            since_s=self.fault_at_s,
+        )
+        print(f"\n{self.name}\n{found.table()}", flush=True)
+        return Figures(
+            name=self.name,
+            goal_s=goal_s,
+            gap_s=gap_s,
+            sent=sum(each.sent for each in found.tallies),
+            acked=sum(each.acked for each in found.tallies),
+            failed=sum(each.failed for each in found.tallies),
+            unknown=sum(each.unknown for each in found.tallies),
+            read=sum(each.read for each in found.tallies),
+            violations=tuple(f"{len(ids)} {what}" for what, ids in found.violations.items()),
+            note=note,
+        )

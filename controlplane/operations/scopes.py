@@ -144,10 +144,15 @@ def about(plan: Plan, cluster_id: str | None) -> About:
 
 def require_seen(scope: Scope, plan: Plan, missing: str, cluster_id: str | None = None) -> None:
     """Raises NotFound with the words of `missing`: what is not covered is not there."""
-    if scope.sees_all:
-        return
-    if not is_seen(scope, plan, cluster_names(plan.tenant_id), cluster_id or plan.cluster_id):
+    if not shows(scope, plan, cluster_id):
         raise NotFound(missing)
+
+
+def shows(scope: Scope, plan: Plan, cluster_id: str | None = None) -> bool:
+    """As `is_seen`; who sees all of the tenant costs no look at its clusters."""
+    if scope.sees_all:
+        return True
+    return is_seen(scope, plan, cluster_names(plan.tenant_id), cluster_id or plan.cluster_id)
 
 
 def _cluster_name(plan: Plan, names: Mapping[str, str]) -> str:

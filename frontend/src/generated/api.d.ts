@@ -6222,7 +6222,7 @@ export interface components {
             elapsed_ms: number;
             /** @description `limit`: the page is full; `end`: there is no more; else a bound. */
             ended_by: components["schemas"]["EndedByEnum"];
-            /** @description Records that the expression could not judge: they are not shown. */
+            /** @description Records that the filters could not judge, and that are not shown: an expression compares what has no order in them, or a header may be among those behind the first 100, which are not read. */
             filter_errors: number;
             held_back: components["schemas"]["HeldBack"][];
             /** @description Of a live tail: matched, and too many to show. */
@@ -6255,7 +6255,7 @@ export interface components {
             /** @description Of keys, values and headers that were read; null where masks hide any. */
             bytes: number | null;
             elapsed_ms: number;
-            /** @description Records that the expression could not judge: they are not shown. */
+            /** @description Records that the filters could not judge, and that are not shown: an expression compares what has no order in them, or a header may be among those behind the first 100, which are not read. */
             filter_errors: number;
             /** @description Of a live tail: matched, and too many to show. */
             left_out: number;

@@ -103,8 +103,13 @@ def _check(scope: Scope, plan: Plan, needs: Iterable[Need]) -> None:
         raise NotFound("Cluster not found.")
     for need in needs:
         if not scope.allows(need.verb, need.area, cluster, need.name):
-            role = "operator" if need.verb is Verb.WRITE else "viewer"
-            raise Forbidden(f"This needs the role {role} on {WORDS[need.area]}.")
+            raise missing_role(need.area, need.verb)
+
+
+def missing_role(area: Area, verb: Verb = Verb.READ) -> Forbidden:
+    """The refusal, which says nothing of what there is."""
+    role = "operator" if verb is Verb.WRITE else "viewer"
+    return Forbidden(f"This needs the role {role} on {WORDS[area]}.")
 
 
 def is_seen(scope: Scope, plan: Plan, names: Mapping[str, str], cluster_id: str | None) -> bool:

@@ -23,6 +23,7 @@ from controlplane.operations.operations import PlanDraft, required_kind
 from controlplane.operations.plans import (
     check_confirmable,
     check_fresh,
+    check_open,
     plan_announced,
     plan_create,
 )
@@ -109,8 +110,8 @@ def _acquire(operation: Operation, wanted: list[Lock], actor: Actor) -> None:
         holders.setdefault(Lock(scope, Resource(resource), name, Mode(mode)), holder)
     found = in_the_way(wanted, holders)
     if found is not None:
-        rows = Operation.objects.select_related("plan")
-        raise _in_progress(rows.get(pk=holders[found]), found, actor)
+        holder_row = Operation.objects.select_related("plan").get(pk=holders[found])
+        raise _in_progress(holder_row, found, actor)
     OperationLock.objects.bulk_create(
         OperationLock(operation=operation, **lock._asdict()) for lock in wanted
     )
@@ -157,7 +158,9 @@ def _start(
     kind = required_kind(plan.kind)
     _take_turns(plan.tenant_id)
     if not plan.leave_open(PLAN_USED):
-        raise Conflict(f"The plan {plan.id} was confirmed already.", code="plan-used")
+        plan.refresh_from_db()
+        check_open(plan)
+        raise Conflict(f"The plan {plan.id} is not open any more.", code="plan-stale")
     operation = Operation.objects.create(
         tenant_id=plan.tenant_id,
         plan=plan,

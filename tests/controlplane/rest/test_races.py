@@ -115,6 +115,18 @@ def test_a_plan_is_confirmed_once_though_both_found_it_fresh(world, owner, betwe
     assert Operation.objects.count() == 1
 
 
+@pytest.mark.parametrize("state", ["stale", "expired"])
+def test_a_plan_that_another_one_closed_meanwhile_is_not_said_to_be_used(
+    world, owner, between, state
+):
+    world.gateway.add_topic("orders", partitions=1)
+    plan = planned(owner, world, "topic.partitions", name="orders", partitions=3)
+    between(lambda: Plan.objects.update(state=state))
+    refused = confirmed(owner, plan)
+    assert problem(refused, refused.status_code)["code"] == f"plan-{state}"
+    assert not Operation.objects.exists()
+
+
 CHANGES = [
     (
         "topic.update",

@@ -1,9 +1,10 @@
 """Who may go on listening: live streams end with the right to them.
 
 Opening a stream asks who is there once, and it may stay open for minutes. So one task asks again
-every `CHECK_S`, in a few statements for all streams of the process: is the session still there and
-the user's own, is the user active, still a member, and with the same grants. What cannot be found
-out ends the streams; the browser opens them again, and is asked as at first.
+every `CHECK_S`, in a few statements for all streams of the process (`tenants/standing`): is the
+session still there and the user's own, is the user active, still a member, and with the same
+grants. What cannot be found out ends the streams; the browser opens them again, and is asked as at
+first.
 """
 
 import asyncio
@@ -12,21 +13,14 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.auth.models import User
-from django.contrib.sessions.models import Session
 from django.db import connection
 from django.http import StreamingHttpResponse
-from django.utils import timezone
-from django.utils.crypto import constant_time_compare
 
-from controlplane.common.grants import OWNER, scope_of
 from controlplane.common.metrics import STREAMS_ENDED, STREAMS_OPEN, STREAMS_REFUSED
 from controlplane.common.problems import TooManyRequests
-from controlplane.tenants.models import CLOSED, Membership
+from controlplane.tenants.standing import SignedIn, scopes_now
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +41,10 @@ class Ticket:
     tenant_id: str
     scope_mark: str
     """Of the grants that it was opened with."""
+
+    @property
+    def signed_in(self) -> SignedIn:
+        return SignedIn(self.session_key, self.user_id, self.tenant_id)
 
 
 def too_many(whose: str) -> TooManyRequests:
@@ -170,33 +168,13 @@ def allowed(tickets: Collection[Ticket]) -> set[Ticket]:
 
 
 def _allowed(tickets: Collection[Ticket]) -> set[Ticket]:
-    user_ids = {ticket.user_id for ticket in tickets}
-    sessions: dict[str, dict[str, Any]] = {
-        row.session_key: row.get_decoded()
-        for row in Session.objects.filter(
-            pk__in={ticket.session_key for ticket in tickets}, expire_date__gt=timezone.now()
-        )
+    now = scopes_now({ticket.signed_in for ticket in tickets})
+    # With other grants the browser opens it again, and sees what they cover.
+    return {
+        ticket
+        for ticket in tickets
+        if (scope := now.get(ticket.signed_in)) is not None and scope.mark == ticket.scope_mark
     }
-    users = {user.pk: user for user in User.objects.filter(pk__in=user_ids, is_active=True)}
-    memberships = Membership.objects.filter(user__in=user_ids).exclude(tenant__state=CLOSED)
-    members = {(row.user_id, row.tenant_id): scope_of(row.role, row.grants) for row in memberships}
-
-    def holds(ticket: Ticket) -> bool:
-        session, user = sessions.get(ticket.session_key), users.get(ticket.user_id)
-        if session is None or user is None or session.get(SESSION_KEY) != str(user.pk):
-            return False
-        # Another password ends the sessions of the old one.
-        if not constant_time_compare(
-            session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()
-        ):
-            return False
-        scope = members.get((ticket.user_id, ticket.tenant_id))
-        if scope is None and user.is_staff:
-            scope = scope_of(OWNER, [])
-        # With other grants the browser opens it again, and sees what they cover.
-        return scope is not None and scope.mark == ticket.scope_mark
-
-    return {ticket for ticket in tickets if holds(ticket)}
 
 
 class EventStream(StreamingHttpResponse):

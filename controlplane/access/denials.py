@@ -45,7 +45,7 @@ def denied_attempts(scope: Scope, cluster: Cluster) -> dict[str, Any]:
         raise Unavailable("The cluster has no brokers yet.")
     asked = brokers[:BROKERS_ASKED_MAX]
     args = {"attempts": ATTEMPTS_MAX}
-    answers = ask([HostQuestion(key_of(row), DENIALS, args) for row in asked])
+    answers = ask(cluster, [HostQuestion(key_of(row), DENIALS, args) for row in asked])
     read = [_read(row, answer) for row, answer in zip(asked, answers, strict=True)]
     told = [found for found in read if isinstance(found, Answered)]
     if not told:

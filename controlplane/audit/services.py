@@ -1,8 +1,8 @@
 """Writes: actions in the transaction that they record, refusals on their own, and retention."""
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +27,10 @@ class Actor:
     """Who asks: `user:<name>`, `key:<name>` or `system`, from where, and what they may.
 
     Every write takes its actor, so none can go without a scope; only the service itself has all.
+
+    Attributes:
+        scope: what they might when their request was let in.
+        renewed: asks again; raises Problem when what let them in has ended.
     """
 
     name: str
@@ -35,6 +39,11 @@ class Actor:
     request_id: str = ""
     credential: str = ""
     scope: Scope = EVERYTHING
+    renewed: Callable[[], Scope] | None = field(default=None, compare=False, repr=False)
+
+    def scope_now(self) -> Scope:
+        """For whatever goes on for longer than a moment. Raises Problem, DatabaseError."""
+        return self.scope if self.renewed is None else self.renewed()
 
 
 SYSTEM = Actor(name="system")

@@ -32,7 +32,7 @@ def broker_log(
         raise Forbidden(NO_LOG)
     row = asked_broker(cluster, broker)
     args = {"lines": lines, "level": level or None, "before": before}
-    [answer] = ask([HostQuestion(key_of(row), LOG_TAIL, args)])
+    [answer] = ask(cluster, [HostQuestion(key_of(row), LOG_TAIL, args)])
     return {**_log_of(row, known(answer)), "host_id": row.host_id}
 
 

@@ -1,5 +1,8 @@
 """What of an agent's answer reaches a reader: what is known, or a problem that says what is not."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from controlplane.clusters.brokers import NOT_OURS
 from controlplane.clusters.hosts import HostsUnavailableError, hosts
 from controlplane.clusters.models import MANAGED, Broker, Cluster
@@ -10,8 +13,12 @@ from controlplane.clusters.questions import (
     HostQuestion,
     Unanswered,
 )
-from controlplane.common.problems import NotFound, Unavailable
+from controlplane.common.problems import NotFound, TooManyRequests, Unavailable
+from controlplane.common.slots import Slots
 
+OPEN_PER_TENANT = 20
+"""Questions of one tenant in this process: its hosts are others' as well, and take 32 at a time."""
+SEATS = Slots()
 SILENT_CODE, REFUSED_CODE, NOT_OURS_CODE = "host-silent", "host-refused", "brokers-of-others"
 NOT_OURS_ALL = "Its brokers are run by others: their hosts know their logs and files."
 
@@ -33,12 +40,36 @@ def asked_broker(cluster: Cluster, broker: int) -> Broker:
     return row
 
 
-def ask(questions: list[HostQuestion]) -> list[HostAnswer]:
-    """Raises Unavailable while ZooKeeper does not answer."""
+def ask(cluster: Cluster, questions: list[HostQuestion]) -> list[HostAnswer]:
+    """What the hosts of the cluster's brokers answer, within its tenant's share.
+
+    Raises:
+        TooManyRequests: so many of the tenant's questions are open already.
+        Unavailable: ZooKeeper does not answer.
+    """
+    with _share(str(cluster.tenant_id), len(questions)):
+        try:
+            return hosts().ask(questions)
+        except HostsUnavailableError as error:
+            text = f"ZooKeeper does not answer: {error}"
+            raise Unavailable(text, code="zookeeper-away") from error
+
+
+@contextmanager
+def _share(tenant_id: str, questions: int) -> Iterator[None]:
+    bounds, taken = {tenant_id: OPEN_PER_TENANT}, 0
     try:
-        return hosts().ask(questions)
-    except HostsUnavailableError as error:
-        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+        while taken < questions:
+            if not SEATS.take(bounds):
+                raise TooManyRequests(
+                    "Too many questions to your hosts are open; ask again in a moment.",
+                    code="too-many-questions",
+                )
+            taken += 1
+        yield
+    finally:
+        for _ in range(taken):
+            SEATS.give_back(bounds)
 
 
 def known(answer: HostAnswer) -> Answered:

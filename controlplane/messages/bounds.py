@@ -12,6 +12,9 @@ SCAN_S_MAX = 30.0
 TAIL_S_MAX = 600.0
 RIGHTS_CHECK_S = 2.0
 """So often a reading asks again whether it is allowed, and what masks hide by now."""
+STEP_S_MAX = 0.5
+"""Records are looked at for so long before it can be cancelled and rights are asked for again: what
+one costs is its producer's choice."""
 SILENCE_S = 10.0
 """A partition that ought to bring records and brings none for so long is given up."""
 FETCH_WAIT_S = 0.4

@@ -3,7 +3,7 @@
 In this order, always: a filter sees what the reader sees, so it tells nobody what a mask hides.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,12 @@ from controlplane.messages.bounds import (
     TEXT_WHOLE_MAX,
 )
 from controlplane.messages.decoding import Decoded, Format, FromSchema, decoded
-from controlplane.messages.expression import is_match
+from controlplane.messages.expression import ROOTS, EvaluationError, is_match
 from controlplane.messages.masking import Mask, Part, masked, masked_header
 from controlplane.messages.query import Query
 
 Headers = tuple[tuple[str, Decoded], ...]
+UNREAD_HEADERS = f"of more than {HEADERS_SHOWN_MAX} headers only the first are read"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,12 @@ class Seen:
     key: Decoded
     value: Decoded
     headers: Headers
+
+    @property
+    def headers_unread(self) -> int:
+        """How many there are behind those that were looked at: nobody knows what they say."""
+        beyond = max(len(self.record.headers) - HEADERS_SHOWN_MAX, 0)
+        return self.record.headers_left_out + beyond
 
     @property
     def is_masked(self) -> bool:
@@ -76,13 +83,15 @@ class Lens:
         return tuple(found)
 
     def matches(self, seen: Seen) -> bool:
-        """Raises EvaluationError: the expression cannot judge this message."""
+        """Raises EvaluationError: the filters cannot judge this message."""
         query = self.query
         if not (_has(seen.key, query.key) and _has(seen.value, query.value)):
             return False
         if query.header and not any(_is_header(row, query.header) for row in seen.headers):
+            if seen.headers_unread:
+                raise EvaluationError(UNREAD_HEADERS)
             return False
-        return query.expression is None or is_match(query.expression, _names(seen))
+        return query.expression is None or is_match(query.expression, _Names(seen))
 
     def shown(self, seen: Seen) -> dict[str, Any]:
         """As JSON, texts cut to what a list shows unless they are asked for whole."""
@@ -97,8 +106,7 @@ class Lens:
             "key": part_dict(seen.key, chars_max),
             "value": part_dict(seen.value, chars_max),
             "headers": self._shown_headers(seen),
-            "headers_left_out": record.headers_left_out
-            + max(len(record.headers) - HEADERS_SHOWN_MAX, 0),
+            "headers_left_out": seen.headers_unread,
             "masked": seen.is_masked,
         }
 
@@ -149,13 +157,34 @@ def _is_header(row: tuple[str, Decoded], wanted: str) -> bool:
     return wanted_name.casefold() == name.casefold() and _has(value, wanted_value)
 
 
-def _names(seen: Seen) -> Mapping[str, Any]:
+class _Names(Mapping[str, Any]):
     """By the roots of an expression's paths; of headers with one name the last one."""
-    return {
-        "key": seen.key.data,
-        "value": seen.value.data,
-        "headers": {name: value.text for name, value in seen.headers},
-        "partition": seen.record.partition,
-        "offset": seen.record.offset,
-        "timestamp": seen.record.timestamp_ms,
-    }
+
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+
+    def __getitem__(self, root: str) -> Any:
+        """Raises EvaluationError: headers, where some were not read; the last one may be there."""
+        seen, record = self._seen, self._seen.record
+        match root:
+            case "key":
+                return seen.key.data
+            case "value":
+                return seen.value.data
+            case "headers" if seen.headers_unread:
+                raise EvaluationError(UNREAD_HEADERS)
+            case "headers":
+                return {name: value.text for name, value in seen.headers}
+            case "partition":
+                return record.partition
+            case "offset":
+                return record.offset
+            case "timestamp":
+                return record.timestamp_ms
+        raise KeyError(root)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ROOTS)
+
+    def __len__(self) -> int:
+        return len(ROOTS)

@@ -27,6 +27,7 @@ from controlplane.messages.bounds import (
     SCANNED_BYTES_MAX,
     SCANNED_RECORDS_MAX,
     SILENCE_S,
+    STEP_S_MAX,
     TAIL_MESSAGES_PER_S_MAX,
     TAIL_S_MAX,
 )
@@ -268,6 +269,7 @@ class _Scan:
     def look(self) -> list[Frame]:
         """At what has come: the messages that are meant, and how far it is."""
         frames: list[Frame] = []
+        until_s = time.monotonic() + STEP_S_MAX
         for _ in range(STEP_RECORDS_MAX):
             record = self.merge.pop()
             if record is None:
@@ -279,7 +281,7 @@ class _Scan:
                 if self._has_room():
                     frames.append(("message", self._shown(seen)))
             self.ended_by = self._ended_by()
-            if self.ended_by:
+            if self.ended_by or time.monotonic() >= until_s:
                 break
         self.ended_by = self.ended_by or self._ended_by()
         return [*frames, ("progress", self._counts.as_dict(self._began_s))]

@@ -92,7 +92,9 @@ class ReadingProgressSerializer(Shape):
     )
     matched = serializers.IntegerField()
     filter_errors = serializers.IntegerField(
-        help_text="Records that the expression could not judge: they are not shown."
+        help_text="Records that the filters could not judge, and that are not shown: an expression"
+        " compares what has no order in them, or a header may be among those behind the first 100,"
+        " which are not read."
     )
     left_out = serializers.IntegerField(help_text="Of a live tail: matched, and too many to show.")
     elapsed_ms = serializers.IntegerField()

@@ -10,7 +10,7 @@ from controlplane.audit.services import About, Actor, audit_record
 from controlplane.clusters.connections import gateway_for, write_record
 from controlplane.clusters.models import Cluster
 from controlplane.common.crypto import seal
-from controlplane.common.grants import Pattern, Scope, Verb
+from controlplane.common.grants import Pattern, Verb
 from controlplane.common.problems import (
     Conflict,
     NotFound,
@@ -64,7 +64,7 @@ def read_begin(
         lens=lens,
         places=places_of(cluster, topic, query),
         is_tail=how == TAIL,
-        renewed=lambda: _renewed(lens, tenant, actor.scope, cluster.pk, topic),
+        renewed=lambda: _renewed(lens, tenant, actor, cluster.pk, topic),
     )
     record(
         cluster,
@@ -85,16 +85,16 @@ def read_begin(
     return asked
 
 
-def _renewed(lens: Lens, tenant: Tenant, scope: Scope, cluster_id: str, topic: str) -> Lens:
-    """The lens by the masks of now, while the topic's messages may be read.
-
-    The session and its grants are looked at where streams are kept open (`console/streams`).
+def _renewed(lens: Lens, tenant: Tenant, actor: Actor, cluster_id: str, topic: str) -> Lens:
+    """The lens by the masks of now, while the actor may read the topic's messages.
 
     Raises:
+        AccessEnded: their key or session is no more.
         NotFound, Forbidden: as `topic_cluster`.
         Unavailable: nobody can say; so nothing more is read.
     """
     try:
+        scope = actor.scope_now()
         cluster = topic_cluster(tenant, scope, Verb.BROWSE, cluster_id, topic)
         masks = applying(tenant, scope, cluster.name, topic)
     except DatabaseError as error:

@@ -219,21 +219,7 @@ def _check_open_plans(tenant: Tenant) -> None:
 
 def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:
     """Refuse a plan that is used, expired, stale, another one, or not really confirmed."""
-    state = plan_state(state=plan.state, expires_at=plan.expires_at, now=timezone.now())
-    if state == PLAN_USED:
-        operation = getattr(plan, "operation", None)
-        raise Conflict(
-            f"The plan {plan.id} was confirmed already"
-            + (f", by {operation.id}." if operation else "."),
-            code="plan-used",
-            operation_id=operation.id if operation else None,
-        )
-    if state == PLAN_EXPIRED:
-        raise Gone("This plan is older than 15 minutes; make a new one.", code="plan-expired")
-    if state == PLAN_STALE:
-        raise Conflict(
-            f"What the plan {plan.id} was made of has changed. Make a new plan.", code="plan-stale"
-        )
+    check_open(plan)
     if plan_hash != plan.plan_hash:
         raise Conflict(
             f"The hash is not that of the plan {plan.id}; look at the plan again.",
@@ -250,6 +236,25 @@ def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:
                     "detail": f"must equal {plan.confirm_phrase!r}",
                 }
             ],
+        )
+
+
+def check_open(plan: Plan) -> None:
+    """Refuse a plan that is used, expired or stale, and say which."""
+    state = plan_state(state=plan.state, expires_at=plan.expires_at, now=timezone.now())
+    if state == PLAN_USED:
+        operation = getattr(plan, "operation", None)
+        raise Conflict(
+            f"The plan {plan.id} was confirmed already"
+            + (f", by {operation.id}." if operation else "."),
+            code="plan-used",
+            operation_id=operation.id if operation else None,
+        )
+    if state == PLAN_EXPIRED:
+        raise Gone("This plan is older than 15 minutes; make a new one.", code="plan-expired")
+    if state == PLAN_STALE:
+        raise Conflict(
+            f"What the plan {plan.id} was made of has changed. Make a new plan.", code="plan-stale"
         )
 
 

@@ -103,8 +103,13 @@ def _check(scope: Scope, plan: Plan, needs: Iterable[Need]) -> None:
         raise NotFound("Cluster not found.")
     for need in needs:
         if not scope.allows(need.verb, need.area, cluster, need.name):
-            role = "operator" if need.verb is Verb.WRITE else "viewer"
-            raise Forbidden(f"This needs the role {role} on {WORDS[need.area]}.")
+            raise missing_role(need.area, need.verb)
+
+
+def missing_role(area: Area, verb: Verb = Verb.READ) -> Forbidden:
+    """The refusal, which says nothing of what there is."""
+    role = "operator" if verb is Verb.WRITE else "viewer"
+    return Forbidden(f"This needs the role {role} on {WORDS[area]}.")
 
 
 def is_seen(scope: Scope, plan: Plan, names: Mapping[str, str], cluster_id: str | None) -> bool:
@@ -144,10 +149,15 @@ def about(plan: Plan, cluster_id: str | None) -> About:
 
 def require_seen(scope: Scope, plan: Plan, missing: str, cluster_id: str | None = None) -> None:
     """Raises NotFound with the words of `missing`: what is not covered is not there."""
-    if scope.sees_all:
-        return
-    if not is_seen(scope, plan, cluster_names(plan.tenant_id), cluster_id or plan.cluster_id):
+    if not shows(scope, plan, cluster_id):
         raise NotFound(missing)
+
+
+def shows(scope: Scope, plan: Plan, cluster_id: str | None = None) -> bool:
+    """As `is_seen`; who sees all of the tenant costs no look at its clusters."""
+    if scope.sees_all:
+        return True
+    return is_seen(scope, plan, cluster_names(plan.tenant_id), cluster_id or plan.cluster_id)
 
 
 def _cluster_name(plan: Plan, names: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """Writes: start an operation from a confirmed plan, ask to cancel it, plan its undoing."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -22,11 +23,12 @@ from controlplane.operations.operations import PlanDraft, required_kind
 from controlplane.operations.plans import (
     check_confirmable,
     check_fresh,
+    check_open,
     plan_announced,
     plan_create,
 )
 from controlplane.operations.rules import is_cancellable
-from controlplane.operations.scopes import about, check_planned, require_seen
+from controlplane.operations.scopes import about, check_planned, require_seen, shows
 from controlplane.operations.selectors import plan_get, undo_of
 from controlplane.operations.states import (
     CANCELLED,
@@ -36,6 +38,8 @@ from controlplane.operations.states import (
     SUCCEEDED,
 )
 from controlplane.tenants.models import Tenant
+
+HIDDEN_HOLDER = "An operation that you do not see"
 
 
 def operation_start(
@@ -54,16 +58,15 @@ def operation_start(
     plan = plan_get(tenant, actor.scope, plan_id)
     check_planned(actor.scope, plan)
     check_confirmable(plan, plan_hash=plan_hash, confirm=confirm)
+    looked_at = timezone.now()
     check_fresh(plan, actor)
     try:
         with transaction.atomic():
-            return _start(plan, actor=actor, reason=reason)
+            # The look took as long as the brokers did.
+            check_planned(actor.scope_now(), plan)
+            return _start(plan, actor=actor, reason=reason, looked_at=looked_at)
     except IntegrityError as error:
-        # It ended between the look at the world and the locks.
-        raise Conflict(
-            f"Another operation has just changed {plan.resource}. Make a new plan.",
-            code="plan-stale",
-        ) from error
+        raise _just_changed(plan) from error
 
 
 @transaction.atomic
@@ -97,7 +100,7 @@ def _take_turns(tenant_id: str) -> None:
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
 
 
-def _acquire(operation: Operation, wanted: list[Lock]) -> None:
+def _acquire(operation: Operation, wanted: list[Lock], actor: Actor) -> None:
     """Take all of them, or say who is in the way. After `_take_turns`."""
     scopes = {lock.scope for lock in wanted}
     rows = OperationLock.objects.filter(scope__in=scopes).exclude(operation=operation)
@@ -107,28 +110,57 @@ def _acquire(operation: Operation, wanted: list[Lock]) -> None:
         holders.setdefault(Lock(scope, Resource(resource), name, Mode(mode)), holder)
     found = in_the_way(wanted, holders)
     if found is not None:
-        raise _in_progress(Operation.objects.get(pk=holders[found]), found)
+        holder_row = Operation.objects.select_related("plan").get(pk=holders[found])
+        raise _in_progress(holder_row, found, actor)
     OperationLock.objects.bulk_create(
         OperationLock(operation=operation, **lock._asdict()) for lock in wanted
     )
 
 
-def _in_progress(holder: Operation, lock: Lock) -> Conflict:
+def _in_progress(holder: Operation, lock: Lock, actor: Actor) -> Conflict:
+    """What is wanted is held. By whom is said to who sees all that the holder is about."""
+    is_shown = shows(actor.scope, holder.plan, holder.cluster_id)
+    who = f"{holder.kind} {holder.id} on {holder.resource}" if is_shown else HIDDEN_HOLDER
     return Conflict(
-        f"{holder.kind} {holder.id} on {holder.resource} is under way; it holds {lock}"
-        f" ({lock.mode}).",
+        f"{who} is under way; it holds {lock} ({lock.mode}).",
         code="operation-in-progress",
-        operation_id=holder.id,
+        operation_id=holder.id if is_shown else None,
         lock={"resource": lock.resource, "name": lock.name, "mode": lock.mode},
         retryable=True,
     )
 
 
-def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
+def _check_nothing_ended(plan: Plan, wanted: list[Lock], looked_at: datetime) -> None:
+    """Refuse what was looked at while another operation still changed it.
+
+    Its locks are gone by now, and what it did may have come after the look.
+    """
+    ended = Operation.objects.select_related("plan").filter(
+        tenant_id=plan.tenant_id, finished_at__gte=looked_at
+    )
+    for other in ended:
+        held = required_kind(other.kind).locks(other.plan, other.cluster_id)
+        if in_the_way(wanted, held) is not None:
+            raise _just_changed(plan)
+
+
+def _just_changed(plan: Plan) -> Conflict:
+    """An operation ended between the look at the world and the locks."""
+    return Conflict(
+        f"Another operation has just changed {plan.resource}. Make a new plan.", code="plan-stale"
+    )
+
+
+def _start(
+    plan: Plan, *, actor: Actor, reason: str, looked_at: datetime | None = None
+) -> Operation:
+    """`looked_at`: when the look at the world began that says that the plan is fresh."""
     kind = required_kind(plan.kind)
     _take_turns(plan.tenant_id)
     if not plan.leave_open(PLAN_USED):
-        raise Conflict(f"The plan {plan.id} was confirmed already.", code="plan-used")
+        plan.refresh_from_db()
+        check_open(plan)
+        raise Conflict(f"The plan {plan.id} is not open any more.", code="plan-stale")
     operation = Operation.objects.create(
         tenant_id=plan.tenant_id,
         plan=plan,
@@ -140,7 +172,9 @@ def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
         reverts_id=plan.reverts,
     )
     wanted = kind.locks(plan, operation.cluster_id)
-    _acquire(operation, wanted)
+    _acquire(operation, wanted, actor)
+    if looked_at is not None:
+        _check_nothing_ended(plan, wanted, looked_at)
     Step.objects.bulk_create(
         Step(
             operation=operation,
@@ -153,7 +187,8 @@ def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
     )
     kind.prepare(operation, plan)
     if operation.cluster_id != plan.cluster_id:  # it is about a cluster that it has just made
-        _acquire(operation, [*set(kind.locks(plan, operation.cluster_id)) - set(wanted)])
+        also_wanted = [*set(kind.locks(plan, operation.cluster_id)) - set(wanted)]
+        _acquire(operation, also_wanted, actor)
     audit_record(
         tenant_id=plan.tenant_id,
         actor=actor,

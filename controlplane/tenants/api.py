@@ -22,6 +22,7 @@ from controlplane.common.paging import page_of
 from controlplane.common.problems import TooManyRequests
 from controlplane.common.ratelimit import EXPORTS, seconds_to_wait
 from controlplane.tenants import selectors, services
+from controlplane.tenants.exports import while_allowed
 from controlplane.tenants.serializers import (
     CSV,
     NDJSON,
@@ -161,7 +162,9 @@ class AuditExportView(TenantView):
         services.export_record(self.access.actor, self.tenant, wanted)
         is_csv = wanted == CSV
         answer = StreamingHttpResponse(
-            _lines(rows, self.scope, is_csv=is_csv),
+            while_allowed(
+                _lines(rows, self.scope, is_csv=is_csv), self.access.actor, is_csv=is_csv
+            ),
             content_type="text/csv; charset=utf-8" if is_csv else "application/x-ndjson",
         )
         answer["Content-Disposition"] = f'attachment; filename="audit.{wanted}"'

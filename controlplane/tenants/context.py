@@ -1,5 +1,6 @@
 """AccessContext: which tenant a request acts for, as whom, with which rights."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -68,10 +69,13 @@ def principal_of(request: Any) -> str:
     return f"key/{key.pk}" if isinstance(key, ApiKey) else f"user/{request.user.pk}"
 
 
-def actor_of(request: Any, name: str, scope: Scope) -> Actor:
+def actor_of(
+    request: Any, name: str, scope: Scope, renewed: Callable[[], Scope] | None = None
+) -> Actor:
     return Actor(
         name=name,
         scope=scope,
+        renewed=renewed,
         credential=credential_of(request),
         request_id=str(getattr(request, "request_id", "")),
         remote_address=str(request.META.get("REMOTE_ADDR", "")),

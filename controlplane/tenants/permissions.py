@@ -16,6 +16,7 @@ from controlplane.common.grants import OWNER, Area, Scope, Verb, scope_of
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.tenants.context import AccessContext, actor_of
 from controlplane.tenants.models import CLOSED, KEY_ROLES, ApiKey, Membership, Tenant
+from controlplane.tenants.standing import SignedIn, live_key, session_scope_now
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
@@ -102,7 +103,12 @@ def _key_access(request: Request, key: ApiKey) -> AccessContext:
     role = KEY_ROLES.get(key.scope, "")
     return AccessContext(
         tenant=key.tenant,
-        actor=actor_of(request, f"key:{key.name}", key_scope(key)),
+        actor=actor_of(
+            request,
+            f"key:{key.name}",
+            key_scope(key),
+            lambda: key_scope(live_key(key.pk)),
+        ),
         role=role,
         grants=key.grants,
         is_key=True,
@@ -152,9 +158,15 @@ def user_access(request: Any, user: User) -> AccessContext:
         tenant, role, grants = membership.tenant, membership.role, membership.grants
     else:
         tenant, role, grants = _staff_tenant(user, asked), OWNER, []
+    signed_in = SignedIn(request.session.session_key or "", user.pk, tenant.pk)
     return AccessContext(
         tenant=tenant,
-        actor=actor_of(request, f"user:{user.get_username()}", scope_of(role, grants)),
+        actor=actor_of(
+            request,
+            f"user:{user.get_username()}",
+            scope_of(role, grants),
+            lambda: session_scope_now(signed_in),
+        ),
         role=role,
         grants=grants,
         is_staff=user.is_staff,

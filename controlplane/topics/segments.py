@@ -52,7 +52,7 @@ def partition_segments(
         raise field_problem("/broker", f"broker {asked} holds no replica of this partition.")
     row = asked_broker(cluster, asked)
     args = {"topic": topic, "partition": partition, "segments": segments, "before": before}
-    [answer] = ask([HostQuestion(key_of(row), SEGMENTS, args)])
+    [answer] = ask(cluster, [HostQuestion(key_of(row), SEGMENTS, args)])
     found = known(answer)
     problem = unreadable(row.host_id)
     directories = _directories(found, problem)

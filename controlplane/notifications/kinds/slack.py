@@ -2,7 +2,8 @@
 
 https://docs.slack.dev/messaging/formatting-message-text: `&`, `<` and `>` are escaped everywhere,
 so no name makes a link or calls a channel; formatting by `*` and `_` is turned off, since names
-are full of them. Those after Slack call a channel by `@channel`: such a word is broken up.
+are full of them. Those after Slack call a channel by `@channel`: such a word is broken up, and so
+is an address in a name, which all of them would make a link; nothing is looked up to be shown.
 """
 
 import re
@@ -14,6 +15,7 @@ from controlplane.notifications.kinds.words import facts, line, link, paragraphs
 TITLE_MAX_CHARS, TEXT_MAX_CHARS = 300, 2_500
 SHORT_CHARS = 40
 _CALLS = re.compile(r"@(?=channel|here|everyone|all\b)", re.IGNORECASE)
+_ADDRESSES = re.compile(r"(?<=[a-z0-9])(?=://)|(?<=\bwww)(?=\.)|(?<=\bmailto)(?=:)", re.IGNORECASE)
 _UNSEEN_BLANK = "\u200b"
 
 
@@ -21,7 +23,7 @@ def render(event: AlertEvent, target: Target, stamp: Stamp) -> HttpRequest:
     """POST to `secrets.url`, which is what lets in."""
     said = escaped(title(event.state, event.severity, event.summary, TITLE_MAX_CHARS))
     links = [
-        f"<{escaped(url)}|{name}>"
+        f"<{plain(url)}|{name}>"
         for name, url in (
             ("Runbook", link(event.runbook_url)),
             ("Console", link(event.console_url)),
@@ -41,14 +43,25 @@ def render(event: AlertEvent, target: Target, stamp: Stamp) -> HttpRequest:
         "ts": int(event.occurred_at.timestamp()),
         "mrkdwn_in": [],
     }
-    content = {"text": said, "mrkdwn": False, "attachments": [attachment]}
+    content = {
+        "text": said,
+        "mrkdwn": False,
+        "unfurl_links": False,
+        "unfurl_media": False,
+        "attachments": [attachment],
+    }
     return json_request(target.secrets["url"], content, stamp, target)
 
 
+def plain(text: str) -> str:
+    """What Slack reads as these letters."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def escaped(text: str) -> str:
-    """What Slack reads as these letters and nothing else."""
-    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _CALLS.sub("@" + _UNSEEN_BLANK, plain).replace("](", "]" + _UNSEEN_BLANK + "(")
+    """Of a stranger's: nobody is called by it, and nothing is a link."""
+    called = _CALLS.sub("@" + _UNSEEN_BLANK, plain(text))
+    return _ADDRESSES.sub(_UNSEEN_BLANK, called).replace("](", "]" + _UNSEEN_BLANK + "(")
 
 
 def _colour(event: AlertEvent) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from controlplane.clusters import host_answers
 from controlplane.clusters.models import Broker
 from controlplane.clusters.questions import LEVELS, Answered, Unanswered
 from controlplane.common.grants import Grant, Over
@@ -141,3 +142,28 @@ def test_another_tenant_s_broker_is_not_there(placed):
     problem(log(placed, broker=9), 404)
     problem(log(placed, broker="x"), 404)
     assert placed.hosts.asked == []
+
+
+def test_a_tenant_has_its_share_of_questions_and_leaves_the_others_theirs(placed, monkeypatch):
+    """Hosts are shared: whoever asked without an end would leave nobody else an answer."""
+    monkeypatch.setattr(host_answers, "OPEN_PER_TENANT", 1)
+    rival = cluster_make(tenant_make("rival"), "theirs")
+    Broker.objects.create(
+        cluster=rival, broker_id=2, host_id="host-1", address="127.0.0.1",
+        client_port=9097, internal_port=9098,
+    )  # fmt: skip
+    meanwhile = []
+
+    def answer(_question):
+        placed.hosts.answers = lambda _: Answered({"lines": [], "next": None}, at_ms=7)
+        meanwhile.append(log(placed))
+        meanwhile.append(log(placed, client=client_for(rival.tenant), cluster=rival))
+        return Answered({"lines": [], "next": None}, at_ms=7)
+
+    placed.hosts.answers = answer
+    assert log(placed).status_code == 200
+    refused, others = meanwhile
+    assert problem(refused, 429)["code"] == "too-many-questions"
+    assert int(refused["Retry-After"]) > 0
+    assert others.status_code == 200
+    assert log(placed).status_code == 200, "its share is free again"

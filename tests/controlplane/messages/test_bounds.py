@@ -8,6 +8,7 @@ from controlplane.gateway.record_port import HEADERS_MAX, Record
 from controlplane.messages import decoding, reading
 from controlplane.messages.bounds import HEADER_NAME_SHOWN_MAX, HEADERS_TEXT_MAX
 from controlplane.messages.decoding import Format, decoded
+from controlplane.messages.expression import EvaluationError, parse
 from controlplane.messages.lens import Lens
 from controlplane.messages.query import Query
 from tests.controlplane.messages.conftest import fill
@@ -77,3 +78,60 @@ def test_json_is_as_deep_as_the_bound_and_no_deeper(monkeypatch):
     assert decoded(fits, Format.JSON).kind == "json"
     deep = decoded(b"[[" + fits + b"]]", Format.JSON)
     assert "Nested more than 3" in deep.problem
+
+
+# -- what a filter says of headers that nobody read ----------------------------------------------
+def judged(query, *, names, left_out):
+    """Whether the message is meant; None: the filters cannot say."""
+    lens = Lens(query=query)
+    headers = tuple((name, b"x") for name in names)
+    record = Record(
+        partition=0,
+        offset=0,
+        timestamp_ms=0,
+        key=b"k",
+        value=b"1",
+        headers=headers,
+        headers_left_out=left_out,
+    )
+    try:
+        return lens.matches(lens.see(record))
+    except EvaluationError:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "unread"),
+    [
+        (Query(header="h1"), True, True),
+        (Query(header="h1=x"), True, True),
+        (Query(header="gone"), False, None),
+        (Query(header="h1=other"), False, None),
+        (Query(header="gone", key="other"), False, False),
+        (Query(expression=parse('headers["h1"] == "x"')), True, None),
+        (Query(expression=parse('!(headers["gone"] == "x")')), True, None),
+        (Query(expression=parse('exists(headers["gone"])')), False, None),
+        (Query(expression=parse('partition == 2 && headers["h1"] == "x"')), False, False),
+        (Query(expression=parse("partition == 0")), True, True),
+    ],
+)
+def test_no_filter_says_what_headers_hold_that_were_not_read(query, found, unread):
+    names = [f"h{n}" for n in range(3)]
+    assert judged(query, names=names, left_out=0) is found
+    assert judged(query, names=names, left_out=1) is unread
+    many = [f"h{n}" for n in range(HEADERS_MAX + 1)]
+    assert judged(query, names=many, left_out=0) is unread
+
+
+@pytest.mark.django_db
+def test_what_could_not_be_judged_is_counted_and_no_file_is_whole_without_it(world):
+    many = tuple((f"h{n}", b"x") for n in range(HEADERS_MAX + 1))
+    fill(world.gateway, "headed", [(0, None, b"v", many), (0, None, b"v", (("last", b"x"),))])
+    path = f"/api/v1/clusters/{world.cluster.id}/topics/headed/messages"
+    client = client_for(world.tenant, "operator")
+    page = client.get(path, {"header": "last"}).json()
+    assert [row["offset"] for row in page["data"]] == [1]
+    assert page["reading"]["filter_errors"] == 1
+    file = client.get(f"{path}/export", {"header": "last"})
+    assert file["X-Penstock-Export-Complete"] == "false"
+    assert client.get(f"{path}/export")["X-Penstock-Export-Complete"] == "true"

@@ -10,11 +10,13 @@ from controlplane.gateway.errors import unreachable
 from controlplane.gateway.record_port import NewRecord
 from controlplane.messages import reading
 from controlplane.messages.bounds import TEXT_SHOWN_MAX
+from controlplane.messages.query import From, Order, Query
+from controlplane.messages.services import read_begin
 from tests.controlplane.messages.conftest import fill
 from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.rest.surface import problem
 from tests.controlplane.rest.teams import member_of
-from tests.controlplane.support import client_for, tenant_make
+from tests.controlplane.support import ACTOR, client_for, tenant_make
 
 pytestmark = pytest.mark.django_db
 
@@ -212,6 +214,21 @@ def test_a_bound_ends_a_search_and_the_next_page_goes_on(client, orders, monkeyp
             break
         found = page(client, orders, value="u3@", cursor=found["page"]["next"])
     assert numbers(found) == [3]
+
+
+@pytest.mark.parametrize(
+    "query", [Query(limit=20), Query(limit=20, start=From.BEGINNING, order=Order.OLDEST)]
+)
+def test_costly_messages_are_looked_at_in_short_steps(world, orders, monkeypatch, query):
+    """Between two steps it can be cancelled, and asks whether it may go on."""
+    monkeypatch.setattr(reading, "STEP_S_MAX", 0.0)
+    asked = read_begin(
+        tenant=world.tenant, actor=ACTOR, cluster_id=world.cluster.id, topic="orders", query=query
+    )
+    steps = list(reading.reading(asked))
+    found = [sum(name == "message" for name, _ in frames) for frames in steps]
+    assert (sum(found), max(found)) == (20, 1)
+    assert steps[-1][-1][1]["ended_by"] == "limit"
 
 
 def test_a_partition_without_a_leader_or_that_is_silent_is_named(

@@ -44,6 +44,7 @@ HOSTILE = [
     "\u202egnp.exe\u202c \u200bzero",
     "Grüße λ 🚀 ｆｕｌｌ",
     "<!channel> <https://evil.example|click> & @channel @here [x](https://evil.example)",
+    "https://evil.example/x www.evil.example MAILTO:evil@example.org HTTP://evil.example",
     "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>",
     "null \0 half \ud800 \udfff",
     "x" * 10_000,

@@ -150,6 +150,8 @@ SLACK = {
     "properties": {
         "text": {"type": "string", "minLength": 1, "maxLength": 4000},
         "mrkdwn": {"type": "boolean"},
+        "unfurl_links": {"const": False},
+        "unfurl_media": {"const": False},
         "attachments": {
             "type": "array",
             "items": {
@@ -259,6 +261,7 @@ def test_slack_gets_no_link_and_no_call_of_a_channel(name):
         assert not re.search(r"[<>]|&(?!amp;|lt;|gt;)", text), text
         assert not re.search(r"@(channel|here|everyone|all\b)", text), text
         assert "](" not in text
+        assert not re.search(r"(?i)[a-z]://|\bwww\.|\bmailto:", text), text
     assert body["mrkdwn"] is False
     assert made["mrkdwn_in"] == []
 

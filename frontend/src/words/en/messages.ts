@@ -132,7 +132,7 @@ export const messages = {
       rich`${found} of ${number(records)} looked at · ${size} · ${elapsed}`,
     sizeHidden: "size hidden by masks",
     notJudged: (amount: number) =>
-      `The expression could not judge ${count(amount, { one: "# message", other: "# messages" })}: not shown.`,
+      `The filters could not judge ${count(amount, { one: "# message", other: "# messages" })}: not shown.`,
     cameTooFast: (amount: number) =>
       count(amount, { one: "# message came too fast to be shown.", other: "# messages came too fast to be shown." }),
     notKept: (amount: number) =>

@@ -1,0 +1,53 @@
+"""A file that leaves piece by piece: it ends, and is no whole file, when the right to it does.
+
+A reader may take as long as they like over it, and the next piece is only read when the last one
+was taken. What was sent at first (200, and that the file is complete) cannot be taken back, so the
+file says at its end why it ends, and the connection breaks: no client takes it for whole.
+"""
+
+import csv
+import io
+import json
+from collections.abc import AsyncGenerator
+
+from asgiref.sync import sync_to_async
+
+from controlplane.audit.services import Actor
+from controlplane.common.problems import Problem
+from controlplane.tenants.standing import Watch
+
+
+class ExportEndedError(Exception):
+    """The file ends here, and is not whole."""
+
+
+async def while_allowed(
+    lines: AsyncGenerator[str, None], actor: Actor, *, is_csv: bool
+) -> AsyncGenerator[str, None]:
+    """The pieces of a file, while the actor may go on.
+
+    Raises:
+        ExportEndedError: after the last piece, which says why; also when nobody can say whether
+            the actor may.
+    """
+    watch = Watch(actor)
+    try:
+        async for piece in lines:
+            yield piece
+            await sync_to_async(watch.check)()
+    except Problem as problem:
+        yield last_word(problem, is_csv=is_csv)
+        raise ExportEndedError(problem.detail) from problem
+    finally:
+        await lines.aclose()
+
+
+def last_word(problem: Problem, *, is_csv: bool) -> str:
+    """A line that says that the file is not whole."""
+    if not is_csv:
+        found = {name: problem.as_dict()[name] for name in ("status", "code", "title", "detail")}
+        return json.dumps({"ended": found}, ensure_ascii=False) + "\n"
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerow([f"# This file is not whole ({problem.code}): {problem.detail}"])
+    return text.getvalue()

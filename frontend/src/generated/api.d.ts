@@ -3418,6 +3418,8 @@ export interface components {
             ca_pem: string | null;
             /** @description The same with the keys of Java clients. */
             java: string;
+            /** @description What a client may log in by, the usual one first. Of a cluster that runs elsewhere the one that is known to work; of a user those that it has a password for. */
+            mechanisms: string[];
             /** @description librdkafka's keys, one a line. */
             properties: string;
             python: string;
@@ -3477,7 +3479,10 @@ export interface components {
             kind: components["schemas"]["Kind5feEnum"];
             name: string;
             phase: components["schemas"]["ClusterPhaseEnum"];
+            /** @description What new users get and `client-config` names; null: no login. */
             sasl_mechanism: string | null;
+            /** @description What a client may log in by, the usual one first. Of a cluster that runs elsewhere the one that is known to work; of a user those that it has a password for. */
+            sasl_mechanisms: string[];
             security_protocol: string;
             /** @description Why the brokers did not say who they are: controller and, of a registered cluster, brokers are unknown then. Null when they did, or were not asked, as in lists. */
             unknown_because: string | null;

@@ -7,6 +7,7 @@ from controlplane.analytics.objective_models import LagObjective
 from controlplane.analytics.rollup_models import (
     GoldClusterRollup,
     GoldGroupRollup,
+    GoldPartitionRollup,
     GoldTopicRollup,
 )
 from controlplane.analytics.throughput_models import (
@@ -31,6 +32,7 @@ __all__ = [
     "GoldGroupExpiry",
     "GoldGroupLag",
     "GoldGroupRollup",
+    "GoldPartitionRollup",
     "GoldTopicRetention",
     "GoldTopicRollup",
     "GroupVerdict",

@@ -109,6 +109,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/analytics/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same of each of the tenant's clusters */
+        get: operations["analytics_tenant_readiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/analytics/runs": {
         parameters: {
             query?: never;
@@ -522,6 +539,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/analytics/offsets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Log start and log end offset over time: what retention took, and what came */
+        get: operations["analytics_offsets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/analytics/pace/{group}": {
         parameters: {
             query?: never;
@@ -531,6 +565,23 @@ export interface paths {
         };
         /** What was produced and consumed on a group's topics, and when retention takes it */
         get: operations["analytics_pace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What each analysis needs, has so far, and when its first numbers come */
+        get: operations["analytics_readiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2873,6 +2924,8 @@ export interface components {
             silenced_by: string | null;
             why: string;
         };
+        /** @enum {string} */
+        AnalysisEnum: "rollups" | "usage" | "retention-what-if" | "hot-partitions" | "change-impact" | "silent-producers" | "disk-forecast" | "unused-topics";
         AnalyticsRun: {
             attempt: number;
             cancel_requested: boolean;
@@ -3063,6 +3116,22 @@ export interface components {
             /** @description Why nothing is known of it; null when something is. */
             unknown_because: string | null;
         };
+        Awaited: {
+            analysis: components["schemas"]["AnalysisEnum"];
+            /**
+             * Format: date-time
+             * @description When the run begins that gives it the last one; null: ready, or nothing was sampled yet.
+             */
+            first_at: string | null;
+            /** @description Of those. */
+            have: number;
+            /** @description Whole hours or days that it wants at the least. */
+            needed: number;
+            state: components["schemas"]["AwaitedStateEnum"];
+            unit: components["schemas"]["PeriodsEnum"];
+        };
+        /** @enum {string} */
+        AwaitedStateEnum: "ready" | "collecting" | "computing" | "late" | "not_sampled";
         BackfillAnswer: {
             attempt: number;
             cancel_requested: boolean;
@@ -5624,6 +5693,37 @@ export interface components {
             record: components["schemas"]["Message"] | null;
             topic: string;
         };
+        Offsets: {
+            /** Format: date-time */
+            as_of: string | null;
+            /** @description Held by one replica. The last that is known of each step; null where nothing is. */
+            bytes: (number | null)[];
+            /** @description Log end offset, of a topic added over its partitions. The last that is known of each step; null where nothing is. */
+            end_offset: (number | null)[];
+            /** Format: date-time */
+            from: string | null;
+            of: components["schemas"]["OffsetsOfEnum"];
+            range: components["schemas"]["OffsetsRangeEnum"];
+            /** @description Why something is missing. */
+            reason: string | null;
+            source: components["schemas"]["PeriodsEnum"];
+            /**
+             * Format: date-time
+             * @description Newer numbers are due before this; later than that, what is shown is old.
+             */
+            stale_after: string | null;
+            /** @description Log start offset, of a topic added over its partitions. The last that is known of each step; null where nothing is. */
+            start_offset: (number | null)[];
+            step_s: number;
+            /** Format: date-time */
+            to: string | null;
+            /** @description The beginnings of the steps. */
+            ts_ms: number[];
+        };
+        /** @enum {string} */
+        OffsetsOfEnum: "topic" | "partition";
+        /** @enum {string} */
+        OffsetsRangeEnum: "6h" | "24h" | "7d" | "30d" | "90d";
         OpenInvitation: {
             /** Format: date-time */
             expires_at: string;
@@ -5989,6 +6089,8 @@ export interface components {
         /** @enum {string} */
         PatternTypeEnum: "LITERAL" | "PREFIXED";
         /** @enum {string} */
+        PeriodsEnum: "hours" | "days";
+        /** @enum {string} */
         PermissionEnum: "ALLOW" | "DENY";
         PlacedTopic: {
             follows: number;
@@ -6217,8 +6319,26 @@ export interface components {
             /** Format: double */
             request_percentage?: number | null;
         };
-        /** @enum {string} */
-        RangeEnum: "1h" | "6h" | "24h" | "7d" | "30d" | "90d";
+        Readiness: {
+            cluster: string;
+            cluster_id: string;
+            data: components["schemas"]["Awaited"][];
+            days: number;
+            /** @description Added up so far, as far as any analysis counts. */
+            hours: number;
+            /** @description Between samples. */
+            interval_s: number;
+            /**
+             * Format: date-time
+             * @description Of the first sample that anything is known of.
+             */
+            observed_since: string | null;
+        };
+        ReadinessList: {
+            /** @description All clusters are there. */
+            complete: boolean;
+            data: components["schemas"]["Readiness"][];
+        };
         ReadingDone: {
             /** @description Of keys, values and headers that were read; null where masks hide any. */
             bytes: number | null;
@@ -7168,7 +7288,7 @@ export interface components {
             /** Format: date-time */
             from: string | null;
             of: components["schemas"]["ThroughputOfEnum"];
-            range: components["schemas"]["RangeEnum"];
+            range: components["schemas"]["ThroughputRangeEnum"];
             /** @description Why something is missing. */
             reason: string | null;
             /** @description The busiest first, 50 at most. */
@@ -7187,6 +7307,8 @@ export interface components {
         };
         /** @enum {string} */
         ThroughputOfEnum: "cluster" | "broker" | "topic" | "group" | "partition";
+        /** @enum {string} */
+        ThroughputRangeEnum: "1h" | "6h" | "24h" | "7d" | "30d" | "90d";
         ThroughputSeries: {
             /** @description As leader. */
             broker: number | null;
@@ -8910,6 +9032,62 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_tenant_readiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadinessList"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11402,6 +11580,102 @@ export interface operations {
             };
         };
     };
+    analytics_offsets: {
+        parameters: {
+            query: {
+                /** @description Without it all of the topic's, added. */
+                partition?: number;
+                /** @description At most; 10 to 1000, 240 by default. */
+                points?: number;
+                /** @description 7d */
+                range?: "24h" | "30d" | "6h" | "7d" | "90d";
+                topic: string;
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Offsets"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     analytics_pace: {
         parameters: {
             query?: {
@@ -11457,6 +11731,64 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_readiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -67,12 +67,12 @@ class ReadinessSerializer(Shape):
     interval_s = serializers.IntegerField(help_text="Between samples.")
     hours = serializers.IntegerField(help_text="Added up so far, as far as any analysis counts.")
     days = serializers.IntegerField()
-    data = AwaitedSerializer(many=True)
+    data = AwaitedSerializer(many=True)  # type: ignore[assignment] # a field
 
 
 class ReadinessListSerializer(Shape):
     complete = serializers.BooleanField(help_text="All clusters are there.")
-    data = ReadinessSerializer(many=True)
+    data = ReadinessSerializer(many=True)  # type: ignore[assignment] # a field
 
 
 def answer_shape(analysis: Analysis, name: str) -> type[Shape]:

@@ -15,16 +15,10 @@ FIELDS = ("records_in", "bytes_in", "covered_ms", "start_offset", "end_offset", 
 
 
 class Packed(Protocol):
-    """A row of `GoldPartitionRollup`."""
+    """A row of `GoldPartitionRollup`: texts by the names in `FIELDS`, and whose they are."""
 
-    period_s: int
-    partition: str
-    records_in: str
-    bytes_in: str
-    covered_ms: str
-    start_offset: str
-    end_offset: str
-    bytes_last: str
+    @property
+    def partition(self) -> str: ...
 
 
 class PartitionPeriod(NamedTuple):

@@ -27,8 +27,7 @@ export const useTenantReadiness = () =>
   });
 
 /** Nothing has been added up yet: no analysis can say anything. */
-export const hasNothing = (found: Readiness | undefined): found is Readiness =>
-  found !== undefined && found.hours === 0;
+export const hasNothing = (found: Readiness): boolean => found.hours === 0;
 
 /** Those that cannot judge yet, the next one first; without a time they are last. */
 export const waiting = (found: Readiness): Awaited[] =>

@@ -61,7 +61,7 @@ export function InsightsPage() {
   return (
     <>
       <PageHeader title={say.usageAndForecasts} sub={say.workedOutOfHoursAnd} />
-      {hasNothing(readiness) ? (
+      {readiness && hasNothing(readiness) ? (
         <ReadinessCard found={readiness} />
       ) : (
         <div className="ps-stack">

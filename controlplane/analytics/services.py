@@ -192,8 +192,9 @@ def forget_old(conf: AnalyticsConf) -> int:
     gone = 0
     for model in (GoldGroupLag, GoldTopicRetention, GoldGroupExpiry):
         gone += model.objects.filter(ts_ms__lt=before_ms).delete()[0]
-    for model in (GoldGroupRollup, GoldTopicRollup, GoldClusterRollup):
-        gone += _forget_rollups(model._default_manager.all(), _ms(now) - ROLLUP_KEEP_S * 1000)  # noqa: SLF001 - Django's documented name
+    for rollup in (GoldGroupRollup, GoldTopicRollup, GoldClusterRollup):
+        rows = rollup._default_manager.all()  # noqa: SLF001 - Django's documented name
+        gone += _forget_rollups(rows, _ms(now) - ROLLUP_KEEP_S * 1000)
     for period_s, keep_s in PARTITION_KEEP_S.items():
         of_period = GoldPartitionRollup.objects.filter(period_s=period_s)
         gone += _forget_rollups(of_period, _ms(now) - keep_s * 1000)

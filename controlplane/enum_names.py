@@ -33,6 +33,7 @@ ENUM_NAMES = {
     "MatchEnum": "controlplane.tenants.serializers.MATCHES",
     "LagPointStatusEnum": "controlplane.groups.serializers.STATUS_CHOICES",
     "GroupExpiryStatusEnum": "controlplane.groups.serializers.RISK_CHOICES",
+    "PeriodsEnum": "controlplane.analytics.throughput.selectors.PERIOD_SOURCES",
     "SearchKindEnum": "console.search.KINDS",
     "LiveTopicEnum": "console.event_shapes.TOPIC_CHOICES",
 }

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from controlplane.alerts.conditions.types import span
 from controlplane.alerts.rules import BY_ID, Severity
+from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.statuses import Status
 
 Row = dict[str, Any]
 Cluster = Mapping[str, Any]
@@ -46,6 +49,8 @@ _HEALTH: Mapping[str, tuple[str, Severity]] = {
     "brokers-missing": ("broker-down", Severity.WARNING),
 }
 _SERVING = frozenset({"RUNNING", "DEGRADED"})
+_SILENT = frozenset({Status.STOPPED, Status.STALLED})
+_WORDS = {"group-stopped": "stopped", "group-stalled": "stalled"}
 _REWOUND = "REWOUND"
 """The one status of a group that no rule is about."""
 
@@ -92,6 +97,7 @@ def attention(
     alerts: Iterable[Row],
     clusters: Iterable[Cluster],
     rewound: Iterable[Row] = (),
+    quiet: Iterable[Row] = (),
     *,
     asked_at: datetime | None,
     now: datetime,
@@ -102,6 +108,8 @@ def attention(
         alerts: open ones, as REST has them.
         clusters: as last observed.
         rewound: {cluster_id, cluster_name, group, topic, as_of} of groups that went back.
+        quiet: {cluster_id, cluster_name} and what `quiet_groups` says of groups that have just
+            fallen silent.
         asked_at: when all rules were asked last; null: never.
         now: when this is.
     """
@@ -112,6 +120,7 @@ def attention(
     for cluster in clusters:
         rows += _of_cluster(cluster, said)
     rows += _of_rewound(rewound, said)
+    rows += _of_quiet(quiet, said)
     rows.sort(key=order)
     old = _of_rules(asked_at, now)
     return [*([old] if old is not None else []), *rows]
@@ -238,6 +247,37 @@ def _of_rewound(rows: Iterable[Row], said: _Said) -> Iterable[Row]:
         seen.add(of)
         text = f"{row['cluster_name']}: group {row['group']} went back to earlier offsets."
         yield _row(f"{of[0]}/rewound/{of[1]}", Severity.INFO, text, **row)
+
+
+def _of_quiet(rows: Iterable[Row], said: _Said) -> Iterable[Row]:
+    """The fact, and when it will be called what it may turn out to be."""
+    for row in rows:
+        cluster, group = row["cluster_id"], row["group"]
+        if (cluster, group) in said.groups:
+            continue
+        rule = "group-stopped" if row["members"] == 0 else "group-stalled"
+        where = row["topic"] if row["partitions"] == 1 else f"a partition of {row['topic']}"
+        has = "has no members, " if row["members"] == 0 else ""
+        text = (
+            f"{row['cluster_name']}: group {group} {has}has unread records on {where} and commits"
+            f" nothing there ({row['lag_records']:,} unread)."
+        )
+        is_judged = row["status"] in _SILENT
+        if not is_judged:
+            text = f"{text} After {span(Rules().quiet_s)} it counts as {_WORDS[rule]}."
+        yield _row(
+            f"{cluster}/quiet/{group}",
+            Severity.WARNING if is_judged else Severity.INFO,
+            text,
+            rule=rule,
+            runbook=BY_ID[rule].runbook,
+            cluster_id=cluster,
+            cluster_name=row["cluster_name"],
+            group=group,
+            topic=row["topic"],
+            since=row["since"],
+            as_of=row["as_of"],
+        )
 
 
 def _of_rules(asked_at: datetime | None, now: datetime) -> Row | None:

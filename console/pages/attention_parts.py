@@ -8,6 +8,7 @@ from console.pages.attention import SHOWN, Next, NextOf, Row, attention, rewound
 from console.parts import Part
 from controlplane.alerts.selectors import alert_dict, last_asked_at, open_alerts
 from controlplane.analytics import selectors as analytics
+from controlplane.analytics.quiet import quiet_groups
 from controlplane.clusters.models import MANAGED
 from controlplane.clusters.selectors import cluster_get, cluster_list
 from controlplane.common.grants import Area, Scope
@@ -40,10 +41,16 @@ def _rows(tenant: Tenant, scope: Scope, cluster_id: str | None) -> list[Row]:
             cluster, analytics.lag_series(tenant, scope, cluster["id"], latest=True)
         )
     ]
+    quiet = [
+        {**row, "cluster_id": cluster["id"], "cluster_name": cluster["name"]}
+        for cluster in clusters
+        for row in quiet_groups(tenant, scope, cluster["id"])
+    ]
     rows = attention(
         [alert_dict(row) for row in open_alerts(tenant, scope, cluster_id, ALERTS_READ)],
         clusters,
         rewound,
+        quiet,
         asked_at=last_asked_at(),
         now=timezone.now(),
     )

@@ -10,6 +10,7 @@ from django.conf import settings
 from controlplane.audit.services import SYSTEM
 from controlplane.clusters.connections import gateway_for
 from controlplane.clusters.demo import CLUSTER, TENANT, failure_text, follow, write_private
+from controlplane.clusters.logins import OF_NEW_USERS
 from controlplane.clusters.models import RUNNING, Cluster
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.operations.models import Operation
@@ -18,7 +19,7 @@ from controlplane.operations.services import operation_start, secret_take
 from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.models import Tenant
 
-USERNAME, MECHANISM = "demo-app", "SCRAM-SHA-512"
+USERNAME, MECHANISM = "demo-app", OF_NEW_USERS
 Wait = Callable[[Operation], bool]
 
 

@@ -4,11 +4,12 @@ from typing import Any
 
 from rest_framework import serializers
 
+from controlplane.clusters.logins import OF_NEW_USERS, SCRAM
 from controlplane.common.problems import field_problem
 from controlplane.common.serializers import Shape
 from controlplane.gateway.types import AclBinding
 
-MECHANISMS = ["SCRAM-SHA-256", "SCRAM-SHA-512"]
+MECHANISMS = list(SCRAM)
 OPERATIONS = [
     "ALL",
     "READ",
@@ -100,7 +101,7 @@ def username_field() -> serializers.RegexField:
 
 class UserCreateInputs(Shape):
     username = username_field()
-    mechanism = UpperChoice(MECHANISMS, default="SCRAM-SHA-512")
+    mechanism = UpperChoice(MECHANISMS, default=OF_NEW_USERS)
     acls = BindingInputs(many=True, required=False, max_length=BINDINGS_MAX)  # type: ignore[call-arg] # the list has it
 
 

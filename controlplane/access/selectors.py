@@ -156,8 +156,9 @@ def user_client_config(cluster: Cluster, gateway: ClusterGateway, username: str)
         raise NotFound(f"There is no user {username}.")
     standing = open_overlap(cluster.pk, username)
     newest = standing.new_mechanism if standing else mechanisms[-1]
-    mechanism = newest if newest in mechanisms else mechanisms[-1]
-    return client_config(cluster, username=username, mechanism=mechanism)
+    first = newest if newest in mechanisms else mechanisms[-1]
+    ordered = sorted(mechanisms, key=lambda mechanism: mechanism != first)
+    return client_config(cluster, username=username, mechanisms=ordered)
 
 
 def quota_rows(gateway: ClusterGateway) -> list[dict[str, Any]]:

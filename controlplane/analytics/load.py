@@ -22,6 +22,7 @@ from controlplane.analytics.models import (
     GoldGroupExpiry,
     GoldGroupLag,
     GoldGroupRollup,
+    GoldPartitionRollup,
     GoldTopicRetention,
     GoldTopicRollup,
     RunCluster,
@@ -37,6 +38,7 @@ MODELS: Mapping[str, type[models.Model]] = {
     "group_rollup": GoldGroupRollup,
     "topic_rollup": GoldTopicRollup,
     "cluster_rollup": GoldClusterRollup,
+    "partition_rollup": GoldPartitionRollup,
 }
 INSERT_BATCH = 500
 ERROR_LENGTH_MAX = 400

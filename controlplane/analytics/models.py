@@ -7,6 +7,7 @@ from controlplane.analytics.objective_models import LagObjective
 from controlplane.analytics.rollup_models import (
     GoldClusterRollup,
     GoldGroupRollup,
+    GoldPartitionRollup,
     GoldTopicRollup,
 )
 from controlplane.analytics.throughput_models import (
@@ -31,6 +32,7 @@ __all__ = [
     "GoldGroupExpiry",
     "GoldGroupLag",
     "GoldGroupRollup",
+    "GoldPartitionRollup",
     "GoldTopicRetention",
     "GoldTopicRollup",
     "GroupVerdict",
@@ -255,6 +257,8 @@ class GroupVerdict(models.Model):
     lost_records = models.BigIntegerField(null=True)
     members = models.IntegerField(null=True)
     state = models.CharField(max_length=40, null=True)  # noqa: DJ001 - see method
+    # How long a partition that is behind has stood still; none is behind: null.
+    stuck_s = models.FloatField(null=True)
     status = models.CharField(max_length=20)
     reasons = models.CharField(max_length=22, blank=True, default="")
     risk = models.CharField(max_length=20)

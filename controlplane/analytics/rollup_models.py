@@ -2,6 +2,10 @@
 
 from django.db import models
 
+from spark_analytics.contracts.gold import NUMBER_CHARS, SHARD_PARTITIONS
+
+PACKED_CHARS = SHARD_PARTITIONS * NUMBER_CHARS
+
 
 class OfPeriod(models.Model):
     """One period of one series. `samples` of `expected` windows were seen."""
@@ -112,6 +116,37 @@ class GoldTopicRollup(OfPeriod, WithHeld):
 
     def __str__(self) -> str:
         return f"{self.topic}, {self.period_s} s from {self.ts_ms}"
+
+
+class GoldPartitionRollup(OfPeriod):
+    """Some partitions of one topic, packed: a number each, with commas between (`packed`)."""
+
+    topic = models.CharField(max_length=249)
+    shard = models.IntegerField()
+    partition = models.CharField(max_length=PACKED_CHARS)
+    records_in = models.CharField(max_length=PACKED_CHARS)
+    bytes_in = models.CharField(max_length=PACKED_CHARS)
+    covered_ms = models.CharField(max_length=PACKED_CHARS)
+    start_offset = models.CharField(max_length=PACKED_CHARS)
+    end_offset = models.CharField(max_length=PACKED_CHARS)
+    bytes_last = models.CharField(max_length=PACKED_CHARS)
+
+    class Meta:
+        db_table = "gold_partition_rollup"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster_id", "topic", "shard", "period_s", "ts_ms"],
+                name="gold_partition_rollup_once",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["cluster_id", "period_s", "ts_ms"], name="gold_partition_rollup_range"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.shard}, {self.period_s} s from {self.ts_ms}"
 
 
 class GoldClusterRollup(OfPeriod, WithLag, WithHeld):

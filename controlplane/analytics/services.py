@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Max, Min, QuerySet
@@ -19,6 +20,7 @@ from controlplane.analytics.models import (
     GoldGroupExpiry,
     GoldGroupLag,
     GoldGroupRollup,
+    GoldPartitionRollup,
     GoldTopicRetention,
     GoldTopicRollup,
     GroupVerdict,
@@ -32,7 +34,7 @@ from controlplane.common.problems import Conflict, field_problem
 from controlplane.operations import outbox
 from controlplane.operations.states import ANALYTICS_RUN_ACTIVE_STATES, FAILED, SUCCEEDED
 from controlplane.tenants.models import Tenant
-from spark_analytics.contracts.gold import ROLLUP_KEEP_S
+from spark_analytics.contracts.gold import PARTITION_KEEP_S, ROLLUP_KEEP_S
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.runs import Job
 
@@ -190,7 +192,12 @@ def forget_old(conf: AnalyticsConf) -> int:
     gone = 0
     for model in (GoldGroupLag, GoldTopicRetention, GoldGroupExpiry):
         gone += model.objects.filter(ts_ms__lt=before_ms).delete()[0]
-    gone += _forget_rollups(_ms(now) - ROLLUP_KEEP_S * 1000)
+    for rollup in (GoldGroupRollup, GoldTopicRollup, GoldClusterRollup):
+        rows = rollup._default_manager.all()  # noqa: SLF001 - Django's documented name
+        gone += _forget_rollups(rows, _ms(now) - ROLLUP_KEEP_S * 1000)
+    for period_s, keep_s in PARTITION_KEEP_S.items():
+        of_period = GoldPartitionRollup.objects.filter(period_s=period_s)
+        gone += _forget_rollups(of_period, _ms(now) - keep_s * 1000)
     GroupVerdict.objects.filter(judged_at__lt=now - VERDICTS_KEPT).delete()
     forget_throughput(_ms(now - VERDICTS_KEPT))
     AnalyticsRun.objects.filter(created_at__lt=now - RUNS_KEPT).exclude(
@@ -199,16 +206,14 @@ def forget_old(conf: AnalyticsConf) -> int:
     return gone
 
 
-def _forget_rollups(before_ms: int) -> int:
+def _forget_rollups(rows: QuerySet[Any], before_ms: int) -> int:
     """In bounded steps: an hour of a large installation is a million rows."""
     gone = 0
-    for model in (GoldGroupRollup, GoldTopicRollup, GoldClusterRollup):
-        old = model._default_manager.filter(ts_ms__lt=before_ms)  # noqa: SLF001 - Django's documented name
-        for _ in range(FORGET_STEPS_MAX):
-            keys = list(old.values_list("pk", flat=True)[:FORGET_BATCH])
-            gone += model._default_manager.filter(pk__in=keys).delete()[0]  # noqa: SLF001 - as above
-            if len(keys) < FORGET_BATCH:
-                break
+    for _ in range(FORGET_STEPS_MAX):
+        keys = list(rows.filter(ts_ms__lt=before_ms).values_list("pk", flat=True)[:FORGET_BATCH])
+        gone += rows.filter(pk__in=keys).delete()[0]
+        if len(keys) < FORGET_BATCH:
+            break
     return gone
 
 

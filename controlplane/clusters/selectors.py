@@ -19,6 +19,7 @@ from controlplane.clusters.hosts import (
     HostsUnavailableError,
     hosts,
 )
+from controlplane.clusters.logins import client_mechanisms
 from controlplane.clusters.models import (
     DEGRADED,
     DELETING,
@@ -140,6 +141,7 @@ def cluster_dict(
         if cluster.kind == MANAGED
         else _registered_brokers(view)
     )
+    mechanisms = login_mechanisms(cluster)
     phase = cluster.phase
     if phase == RUNNING and any(broker["alive"] is False for broker in brokers):
         phase = DEGRADED
@@ -151,7 +153,8 @@ def cluster_dict(
         "health": view.health,
         "bootstrap_servers": cluster.bootstrap_servers,
         "security_protocol": cluster.security_protocol,
-        "sasl_mechanism": cluster.sasl_mechanism or None,
+        "sasl_mechanism": next(iter(mechanisms), None),
+        "sasl_mechanisms": mechanisms,
         "brokers": brokers,
         "controller_id": view.controller_id if live is not None else None,
         "unknown_because": view.unknown_because if cluster.phase == RUNNING else None,
@@ -371,18 +374,28 @@ CA_FILE = "ca.pem"
 """What snippets call the file of the cluster's authority."""
 
 
+def login_mechanisms(cluster: Cluster) -> list[str]:
+    """What the cluster's clients may log in by, the usual one first."""
+    return client_mechanisms(
+        is_managed=cluster.kind == MANAGED,
+        security_protocol=cluster.security_protocol,
+        service_mechanism=cluster.sasl_mechanism,
+    )
+
+
 def client_config(
-    cluster: Cluster, *, username: str = "<user>", mechanism: str = ""
+    cluster: Cluster, *, username: str = "<user>", mechanisms: Sequence[str] | None = None
 ) -> dict[str, Any]:
     """A client's configuration with a placeholder where its own password goes.
 
-    Without a mechanism it names the one that new users of the cluster get.
+    It names the first of the mechanisms: those that one user has a password for, or else those of
+    the cluster, of which new users get the first.
     """
+    usable = list(login_mechanisms(cluster) if mechanisms is None else mechanisms)
     values = {"bootstrap.servers": cluster.bootstrap_servers}
     values["security.protocol"] = cluster.security_protocol
     if cluster.security_protocol.startswith("SASL"):
-        usual = "SCRAM-SHA-512" if cluster.kind == MANAGED else cluster.sasl_mechanism
-        values["sasl.mechanism"] = mechanism or usual
+        values["sasl.mechanism"] = next(iter(usable), "")
         values["sasl.username"] = username
         values["sasl.password"] = "<password>"
     authority = ca_pem(cluster)
@@ -391,6 +404,7 @@ def client_config(
     programs = snippets(values)
     return {
         "values": values,
+        "mechanisms": usable,
         "properties": format_properties(values),
         "java": format_properties(_of_java(values)),
         "python": next(row["text"] for row in programs if row["language"] == "python"),

@@ -36,6 +36,14 @@ class BrokerSerializer(Shape):
     )
 
 
+def _mechanisms() -> serializers.ListField:
+    return serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What a client may log in by, the usual one first. Of a cluster that runs"
+        " elsewhere the one that is known to work; of a user those that it has a password for.",
+    )
+
+
 class ClusterSerializer(Shape):
     id = serializers.CharField()
     name = serializers.CharField()
@@ -44,7 +52,10 @@ class ClusterSerializer(Shape):
     health = HealthSerializer()
     bootstrap_servers = serializers.CharField()
     security_protocol = serializers.CharField()
-    sasl_mechanism = serializers.CharField(allow_null=True)
+    sasl_mechanism = serializers.CharField(
+        allow_null=True, help_text="What new users get and `client-config` names; null: no login."
+    )
+    sasl_mechanisms = _mechanisms()
     brokers = BrokerSerializer(many=True)
     controller_id = serializers.IntegerField(allow_null=True)
     unknown_because = serializers.CharField(
@@ -88,6 +99,7 @@ class SnippetSerializer(Shape):
 
 class ClientConfigSerializer(Shape):
     values = serializers.DictField(child=serializers.CharField())
+    mechanisms = _mechanisms()
     properties = serializers.CharField(help_text="librdkafka's keys, one a line.")
     java = serializers.CharField(help_text="The same with the keys of Java clients.")
     python = serializers.CharField()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from controlplane.clusters.logins import SCRAM
 from controlplane.clusters.rules import Placement
 from controlplane.common.kafka_configs import check_broker_settings, is_tenants, resolved_broker
 from zookeeper_access import keys
@@ -90,7 +91,7 @@ def broker_config(
         ),
         "inter.broker.listener.name": "INTERNAL",
         "zookeeper.connect": f"{zookeeper}{chroot}",
-        "sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512",
+        "sasl.enabled.mechanisms": ",".join(SCRAM),
         "sasl.mechanism.inter.broker.protocol": ADMIN_MECHANISM,
         "penstock.tenant.configs.only": "true",
         "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",

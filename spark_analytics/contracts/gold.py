@@ -23,6 +23,20 @@ HOUR_S: Final = 3600
 DAY_S: Final = 24 * HOUR_S
 ROLLUP_KEEP_S: Final = 400 * DAY_S
 """How long rollups are kept: a year can be compared with the one before."""
+PARTITION_KEEP_S: Final[Mapping[int, int]] = {HOUR_S: 14 * DAY_S, DAY_S: 92 * DAY_S}
+"""As `ROLLUP_KEEP_S`, of partitions, by period: as far as ranges of a chart reach by each."""
+PARTITIONS_MAX: Final = 20_000
+"""Partitions of one cluster and period that have a rollup: those of its busiest topics, whole.
+
+A partition's period is some 50 characters, about half of that where the database compresses it: of
+a cluster with as many as this or more, hours take some 200 MB and days 50 (random numbers, zlib);
+all of 100,000 partitions would take more than a gigabyte. Spark aggregates them all for the topics
+anyway: of what is left out the writing, loading and storing is saved.
+"""
+SHARD_PARTITIONS: Final = 500
+"""Partitions of one row: a question about one of them reads no topic of 10,000."""
+NUMBER_CHARS: Final = 20
+"""Of the longest number of 64 bits, with its comma."""
 
 
 class ColumnType(StrEnum):
@@ -89,6 +103,11 @@ def _several(name: str, choices: type[StrEnum]) -> Column:
     return Column(
         name, ColumnType.STRING, choices=tuple(choices), length_max=length_max, several=True
     )
+
+
+def _numbers(name: str) -> Column:
+    """One number a partition of the row, in order, with commas between; empty: unknown."""
+    return _text(name, SHARD_PARTITIONS * NUMBER_CHARS)
 
 
 _CLUSTER = _text("cluster_id", 40)
@@ -253,7 +272,28 @@ CLUSTER_ROLLUP: Final = GoldTable(
         Column("lost_records", ColumnType.LONG, null=True),
     ),
 )
+PARTITION_ROLLUP: Final = GoldTable(
+    name="partition_rollup",
+    key=("cluster_id", "topic", "shard", "period_s", "ts_ms"),
+    columns=(
+        _CLUSTER,
+        _TOPIC,
+        Column("shard", ColumnType.INT),
+        *_OF_PERIOD,
+        *_COVERAGE,
+        _PARTITIONS,
+        _numbers("partition"),
+        # What came in within the `covered_ms` of the period that were seen.
+        _numbers("records_in"),
+        _numbers("bytes_in"),
+        _numbers("covered_ms"),
+        # As they were when they were last known within the period.
+        _numbers("start_offset"),
+        _numbers("end_offset"),
+        _numbers("bytes_last"),
+    ),
+)
 ROLLUP_TABLES: Final[Mapping[str, GoldTable]] = {
-    table.name: table for table in (GROUP_ROLLUP, TOPIC_ROLLUP, CLUSTER_ROLLUP)
+    table.name: table for table in (GROUP_ROLLUP, TOPIC_ROLLUP, CLUSTER_ROLLUP, PARTITION_ROLLUP)
 }
 ALL_TABLES: Final[Mapping[str, GoldTable]] = {**GOLD_TABLES, **ROLLUP_TABLES}

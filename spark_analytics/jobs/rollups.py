@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spark_analytics.contracts.gold import (
     CLUSTER_ROLLUP,
     GROUP_ROLLUP,
+    PARTITION_ROLLUP,
     TOPIC_ROLLUP,
     GoldTable,
 )
@@ -16,9 +17,10 @@ from spark_analytics.io import run_files
 from spark_analytics.transforms.cluster_rollup import cluster_rollup
 from spark_analytics.transforms.group_rollup import group_rollup
 from spark_analytics.transforms.judging import lags
+from spark_analytics.transforms.partition_rollup import partition_rollup
 from spark_analytics.transforms.periods import Periods
 from spark_analytics.transforms.snapshots import by_partition
-from spark_analytics.transforms.topic_rollup import topic_rollup
+from spark_analytics.transforms.topic_rollup import topic_partitions, topic_rollup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,12 +41,14 @@ def rollup_frames(
     before_ms = periods.from_ms - periods.rules.offset_samples_gap_max_s * 1000
     near = topics.filter(topics["window_ms"] >= before_ms - periods.rules.window_s * 1000)
     near = by_partition(near, KIND_TOPIC)
-    of_topics = topic_rollup(near, periods).persist()
+    each = topic_partitions(near, periods).persist()
+    of_topics = topic_rollup(near, each, periods).persist()
     of_groups = group_rollup(stands, periods).persist()
     return {
         GROUP_ROLLUP: of_groups,
         TOPIC_ROLLUP: of_topics,
         CLUSTER_ROLLUP: cluster_rollup(near, stands, of_topics, of_groups, periods),
+        PARTITION_ROLLUP: partition_rollup(each, periods),
     }
 
 

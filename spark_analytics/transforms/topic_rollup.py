@@ -26,19 +26,16 @@ if TYPE_CHECKING:
 _KEY = ("cluster_id", "topic", "period_ms")
 
 
-def topic_rollup(topics: DataFrame, periods: Periods) -> DataFrame:
-    """Topics by partition → `schemas.TOPIC_ROLLUP`; those right before the range begin the first
-    step.
+def topic_rollup(topics: DataFrame, each: DataFrame, periods: Periods) -> DataFrame:
+    """Topics by partition, and what `topic_partitions` makes of them → `schemas.TOPIC_ROLLUP`.
 
     `records_in` is by how much log ends rose. It is a lower bound where samples are missing
     (`samples` < `expected`) or a log fell (`resets`). `bytes_in` is an estimate: records by the
     size of those that the partition held. Bytes are of one replica. `gini` is 0 where every
     partition takes the same, and nears 1 where one takes all.
     """
-    rows = with_step(topics, LOG, "log_end_offset", "step", periods.rules)
-    inside = periods.inside(rows)
     windows = (
-        topic_windows(inside)
+        topic_windows(periods.inside(topics))
         .groupBy(*_KEY)
         .agg(
             F.max("sampled_ms").alias("sampled_ms"),
@@ -48,18 +45,14 @@ def topic_rollup(topics: DataFrame, periods: Periods) -> DataFrame:
             *held_aggregates(),
         )
     )
-    parts = (
-        _partitions(inside)
-        .groupBy(*_KEY)
-        .agg(
-            F.sum("rose").alias("records_in"),
-            sum_of_known("rose_bytes", "rose").alias("bytes_in"),
-            per_s(F.sum("rose"), F.max("covered_ms")).alias("produce_records_per_s"),
-            F.sum("resets").cast("int").alias("resets"),
-            F.max("last_write_ms").alias("last_write_ms"),
-            F.max(F.struct("rose", -F.col("partition"))).alias("busiest"),
-            F.sort_array(F.collect_list("rose")).alias("each"),
-        )
+    parts = each.groupBy(*_KEY).agg(
+        F.sum("rose").alias("records_in"),
+        sum_of_known("rose_bytes", "rose").alias("bytes_in"),
+        per_s(F.sum("rose"), F.max("covered_ms")).alias("produce_records_per_s"),
+        F.sum("resets").cast("int").alias("resets"),
+        F.max("last_write_ms").alias("last_write_ms"),
+        F.max(F.struct("rose", -F.col("partition"))).alias("busiest"),
+        F.sort_array(F.collect_list("rose")).alias("each"),
     )
     whole = windows.join(parts, on=list(_KEY)).withColumns(
         {
@@ -73,6 +66,11 @@ def topic_rollup(topics: DataFrame, periods: Periods) -> DataFrame:
     return periods.named(whole, schemas.TOPIC_ROLLUP.names)
 
 
+_LAST_KNOWN = {
+    "log_start_offset": "start_offset",
+    "log_end_offset": "end_offset",
+    "size_bytes": "bytes_last",
+}
 _OF_LAST = ("start_offset", "end_offset", "retention_ms", "retention_bytes")
 
 
@@ -89,10 +87,18 @@ def topic_windows(inside: DataFrame) -> DataFrame:
     )
 
 
-def _partitions(inside: DataFrame) -> DataFrame:
+def topic_partitions(topics: DataFrame, periods: Periods) -> DataFrame:
+    """Topics by partition → one row a partition and period; those right before the range begin the
+    first step.
+    """
+    rows = with_step(topics, LOG, "log_end_offset", "step", periods.rules)
     return (
-        inside.groupBy(*_KEY, "partition")
+        periods.inside(rows)
+        .groupBy(*_KEY, "partition")
         .agg(
+            F.max("ts_ms").alias("sampled_ms"),
+            F.count_distinct("window_ms").cast("int").alias("samples"),
+            *(_last_known(column, name) for column, name in _LAST_KNOWN.items()),
             risen("step").alias("rose"),
             F.sum("step_ms").alias("covered_ms"),
             F.count_if(F.col("step") < 0).alias("resets"),
@@ -101,6 +107,12 @@ def _partitions(inside: DataFrame) -> DataFrame:
         )
         .withColumn("rose_bytes", bytes_of("rose"))
     )
+
+
+def _last_known(column: str, name: str) -> Column:
+    """Of the last window in which it is known; null where it never is."""
+    known = F.when(F.col(column) >= 0, F.struct("window_ms", F.col(column).alias("value")))
+    return F.max(known)["value"].alias(name)
 
 
 def _gini() -> Column:

@@ -50,8 +50,8 @@ def cluster(*reasons, phase="RUNNING", **more):
     return {"id": "cl_1", "name": "main", "phase": phase, "health": health, **more}
 
 
-def rows(alerts=(), clusters=(), rewound=(), *, asked_at=NOW):
-    return attention(alerts, clusters, rewound, asked_at=asked_at, now=NOW)
+def rows(alerts=(), clusters=(), rewound=(), quiet=(), *, asked_at=NOW):
+    return attention(alerts, clusters, rewound, quiet, asked_at=asked_at, now=NOW)
 
 
 def keys(*arguments, **more):
@@ -132,6 +132,54 @@ def test_a_cluster_that_is_made_or_deleted_is_no_alarm_and_one_that_failed_is():
 
 def test_reasons_that_are_no_trouble_are_left_out():
     assert rows([], [cluster("topics-unknown", "brokers-unwanted", "out-of-date")]) == []
+
+
+# -- groups that have just fallen silent --------------------------------------------------------
+def silent(**more):
+    return {
+        "cluster_id": "cl_1",
+        "cluster_name": "main",
+        "group": "billing",
+        "topic": "orders",
+        "partitions": 3,
+        "lag_records": 1204,
+        "members": 2,
+        "status": "LAGGING",
+        "since": AS_OF,
+        "as_of": AS_OF,
+        **more,
+    }
+
+
+def test_a_group_that_has_just_fallen_silent_is_seen_long_before_it_is_stalled():
+    (row,) = rows(quiet=[silent()])
+    assert row["text"] == (
+        "main: group billing has unread records on a partition of orders and commits nothing there"
+        " (1,204 unread). After 5 min it counts as stalled."
+    )
+    assert (row["severity"], row["state"], row["since"]) == ("info", "seen", AS_OF)
+    assert (row["rule"], row["runbook"]) == ("group-stalled", "group-stalled")
+    assert (row["group"], row["topic"], row["cluster_id"]) == ("billing", "orders", "cl_1")
+
+
+def test_without_members_it_is_about_to_be_stopped():
+    (row,) = rows(quiet=[silent(members=0, partitions=1)])
+    assert "has no members, has unread records on orders and" in row["text"]
+    assert row["text"].endswith("After 5 min it counts as stopped.")
+    assert row["rule"] == "group-stopped"
+
+
+@pytest.mark.parametrize("status", ["STALLED", "STOPPED"])
+def test_what_is_judged_already_is_worse_and_waits_for_its_alert_alone(status):
+    (row,) = rows(quiet=[silent(status=status)])
+    assert row["severity"] == "warning"
+    assert "After" not in row["text"]
+
+
+def test_a_group_that_an_alert_names_is_not_said_to_be_silent_too():
+    said = alert("group-stalled", subject="group/billing", values={"group": "billing"})
+    assert keys([said], quiet=[silent()]) == ["al_group-stalled"]
+    assert len(keys([said], quiet=[silent(group="other")])) == 2
 
 
 def point(group, status, topic="t"):

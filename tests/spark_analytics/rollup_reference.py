@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from typing import Any
 
+from spark_analytics.contracts.gold import SHARD_PARTITIONS
 from spark_analytics.contracts.rules import Rules
 from tests.spark_analytics import reference
 
@@ -63,7 +64,17 @@ def rollups(
         }
         for c, at in held.keys() | read.keys()
     ]
-    return {"topic_rollup": topic_rows, "group_rollup": group_rows, "cluster_rollup": cluster_rows}
+    partition_rows = [
+        {**base, "cluster_id": c, "topic": t, "ts_ms": at, "shard": shard, **row}
+        for (c, t, at), rows in by_period(cells, "topic").items()
+        for shard, row in partition_rows_of(rows)
+    ]
+    return {
+        "topic_rollup": topic_rows,
+        "group_rollup": group_rows,
+        "cluster_rollup": cluster_rows,
+        "partition_rollup": partition_rows,
+    }
 
 
 def topic_cells(topics: list[Row]) -> list[Row]:
@@ -224,6 +235,44 @@ def topic_row(rows: list[Row]) -> Row:
         "busiest_share": busiest[0] / total if total else None,
         "gini": mean_difference / (2 * n * total) if total and n > 1 else None,
     }
+
+
+def partition_rows_of(rows: list[Row]) -> list[tuple[int, Row]]:
+    """(shard, row) of one topic and period."""
+    shards = defaultdict(list)
+    for partition, cells in sorted(by_partition(rows).items()):
+        came = forwards(cells, "step")
+        took = known(cell["step_ms"] for cell in cells)
+        numbers = {
+            "partition": partition,
+            "records_in": came,
+            "bytes_in": in_bytes(came, cells),
+            "covered_ms": sum(took) if took else None,
+            "start_offset": last_known(cells, "start"),
+            "end_offset": last_known(cells, "end"),
+            "bytes_last": last_known(cells, "size_bytes"),
+        }
+        shards[partition // SHARD_PARTITIONS].append((numbers, cells))
+    return [
+        (
+            shard,
+            {
+                "sampled_ms": max(cell["ts_ms"] for _, cells in found for cell in cells),
+                "samples": max(len(by_window(cells)) for _, cells in found),
+                "partitions": len(found),
+                **{
+                    name: ",".join("" if n[name] is None else str(n[name]) for n, _ in found)
+                    for name in found[0][0]
+                },
+            },
+        )
+        for shard, found in shards.items()
+    ]
+
+
+def last_known(cells: list[Row], name: str) -> int | None:
+    found = [cell for cell in cells if cell[name] is not None and cell[name] >= 0]
+    return max(found, key=lambda cell: cell["window_ms"])[name] if found else None
 
 
 def group_window(cells: list[Row]) -> tuple[int | None, float | None, float | None, bool]:

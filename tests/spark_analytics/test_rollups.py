@@ -9,6 +9,7 @@ import pytest
 from spark_analytics.contracts.gold import ROLLUP_TABLES
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.jobs.rollups import rollup_frames
+from spark_analytics.transforms.partition_rollup import partition_rollup
 from spark_analytics.transforms.periods import Periods
 from spark_analytics.transforms.snapshots import group_slices, topic_slices
 from tests.spark_analytics import rollup_reference, world
@@ -102,6 +103,33 @@ def test_what_is_not_known_occurs_and_is_null(both):
     assert any(row["resets"] for row in both[0]["topic_rollup"])
     assert any(row["rewinds"] for row in both[0]["group_rollup"])
     assert any(row["samples"] < row["expected"] for row in both[0]["group_rollup"])
+
+
+def test_partitions_beyond_the_bound_are_those_of_topics_that_took_least(spark):
+    """(topic, partition, rose) of two periods; three partitions fit, topics stay whole."""
+    rows = [
+        *((at, "busy", p, 50) for at in (0, 1) for p in (0, 1)),
+        *((0, topic, 0, rose) for topic, rose in (("idle", 0), ("new", None), ("some", 7))),
+        *((1, "wide", p, 9) for p in (0, 1)),
+    ]
+    each = spark.createDataFrame(
+        [
+            ("c", topic, at * PERIOD_S * 1000, p, rose, None, 30_000, 1, 2, 3, 0, 10)
+            for at, topic, p, rose in rows
+        ],
+        "cluster_id string, topic string, period_ms bigint, partition int, rose bigint,"
+        " rose_bytes bigint, covered_ms bigint, start_offset bigint, end_offset bigint,"
+        " bytes_last bigint, sampled_ms bigint, samples int",
+    )
+    periods = Periods(period_s=PERIOD_S, from_ms=0, to_ms=2 * PERIOD_S * 1000, rules=RULES)
+    found = {
+        (row.ts_ms // (PERIOD_S * 1000), row.topic): row
+        for row in partition_rollup(each, periods, most=3).collect()
+    }
+    assert sorted(found) == [(0, "busy"), (0, "some"), (1, "busy")]
+    busy = found[0, "busy"]
+    assert (busy.shard, busy.partitions, busy.partition) == (0, 2, "0,1")
+    assert (busy.records_in, busy.bytes_in, busy.end_offset) == ("50,50", ",", "2,2")
 
 
 def test_hours_add_up(spark):

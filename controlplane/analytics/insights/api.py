@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from controlplane.analytics import files, known
 from controlplane.analytics.file_answers import FILES, FORMAT, file_answer
-from controlplane.analytics.insights import answers, charts, tenant_usage
+from controlplane.analytics.insights import answers, awaited, charts, tenant_usage
 from controlplane.analytics.insights.serializers import (
     ChartQuerySerializer,
     ChartSerializer,
@@ -21,6 +21,8 @@ from controlplane.analytics.insights.serializers import (
     ImpactQuerySerializer,
     InsightQuerySerializer,
     ObjectiveQuerySerializer,
+    ReadinessListSerializer,
+    ReadinessSerializer,
     RetentionQuerySerializer,
     UnusedQuerySerializer,
     answer_shape,
@@ -261,6 +263,32 @@ class TenantUsageView(_InsightView):
         return self.written(
             asked["format"], lambda: tenant_usage.answer(self.tenant, self.scope, asked)
         )
+
+
+class ReadinessView(TenantView):
+    area = Area.OUTLINE
+
+    @documented(
+        "analytics_readiness",
+        answers={200: ReadinessSerializer},
+        tag="analytics",
+        summary="What each analysis needs, has so far, and when its first numbers come",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        return Response(awaited.of_cluster(self.tenant, self.scope, cluster_id))
+
+
+class TenantReadinessView(TenantView):
+    area = Area.OUTLINE
+
+    @documented(
+        "analytics_tenant_readiness",
+        answers={200: ReadinessListSerializer},
+        tag="analytics",
+        summary="The same of each of the tenant's clusters",
+    )
+    def get(self, request: Request) -> Response:
+        return Response(awaited.of_tenant(self.tenant, self.scope))
 
 
 class ChartView(TenantView):

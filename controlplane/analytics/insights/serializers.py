@@ -7,6 +7,7 @@ from rest_framework import serializers
 from controlplane.analytics import files
 from controlplane.analytics.insights import charts
 from controlplane.analytics.insights.impact import HOURS_DEFAULT, HOURS_MAX
+from controlplane.analytics.insights.readiness import IDLE_S, NEEDS, State, Unit
 from controlplane.analytics.insights.targets import SECONDS_MAX, SHARE_MAX, SHARE_MIN
 from controlplane.analytics.serializers import AnyField, RangeQuerySerializer, columns_shape
 from controlplane.common.serializers import Shape
@@ -37,11 +38,41 @@ class ImpactQuerySerializer(InsightQuerySerializer):
 
 
 class UnusedQuerySerializer(InsightQuerySerializer):
-    idle_s = serializers.IntegerField(default=7 * 86_400, min_value=3600, max_value=31 * 86_400)
+    idle_s = serializers.IntegerField(default=IDLE_S, min_value=3600, max_value=31 * 86_400)
 
 
 class DiskQuerySerializer(InsightQuerySerializer):
     capacity_bytes = serializers.IntegerField(required=False, min_value=1, max_value=BYTES_MAX)
+
+
+class AwaitedSerializer(Shape):
+    analysis = serializers.ChoiceField(list(NEEDS))
+    unit = serializers.ChoiceField(list(Unit))
+    needed = serializers.IntegerField(help_text="Whole hours or days that it wants at the least.")
+    have = serializers.IntegerField(help_text="Of those.")
+    state = serializers.ChoiceField(list(State))
+    first_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the run begins that gives it the last one; null: ready,"
+        " or nothing was sampled yet.",
+    )
+
+
+class ReadinessSerializer(Shape):
+    cluster_id = serializers.CharField()
+    cluster = serializers.CharField()
+    observed_since = serializers.DateTimeField(
+        allow_null=True, help_text="Of the first sample that anything is known of."
+    )
+    interval_s = serializers.IntegerField(help_text="Between samples.")
+    hours = serializers.IntegerField(help_text="Added up so far, as far as any analysis counts.")
+    days = serializers.IntegerField()
+    data = AwaitedSerializer(many=True)  # type: ignore[assignment] # a field
+
+
+class ReadinessListSerializer(Shape):
+    complete = serializers.BooleanField(help_text="All clusters are there.")
+    data = ReadinessSerializer(many=True)  # type: ignore[assignment] # a field
 
 
 def answer_shape(analysis: Analysis, name: str) -> type[Shape]:

@@ -7,8 +7,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.analytics.throughput import selectors, sparklines
+from controlplane.analytics.throughput.offsets import RANGES, offsets
 from controlplane.analytics.throughput.serializers import (
     LISTS,
+    OffsetsQuerySerializer,
+    OffsetsSerializer,
     SparklineQuerySerializer,
     SparklinesSerializer,
     ThroughputQuerySerializer,
@@ -49,6 +52,38 @@ class ThroughputView(TenantView):
         given.is_valid(raise_exception=True)
         question = selectors.Question(**given.validated_data)
         return Response(selectors.throughput(self.tenant, self.scope, cluster_id, question))
+
+
+class OffsetsView(TenantView):
+    area = Area.OUTLINE
+
+    @documented(
+        "analytics_offsets",
+        answers={200: OffsetsSerializer},
+        parameters=[
+            OpenApiParameter("topic", str, required=True),
+            OpenApiParameter("partition", int, description="Without it all of the topic's, added."),
+            OpenApiParameter("range", str, enum=RANGES, description="7d"),
+            OpenApiParameter("points", int, description="At most; 10 to 1000, 240 by default."),
+        ],
+        tag=TAG,
+        summary="Log start and log end offset over time: what retention took, and what came",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        seen_cluster(self.tenant, self.scope, cluster_id)
+        given = OffsetsQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        asked = given.validated_data
+        found = offsets(
+            self.tenant,
+            self.scope,
+            cluster_id,
+            topic=asked["topic"],
+            partition=asked.get("partition"),
+            range_=asked["range"],
+            points=asked["points"],
+        )
+        return Response(found)
 
 
 class SparklinesView(TenantView):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,8 +11,10 @@ from django.db.models import QuerySet
 from controlplane.analytics.rollup_models import (
     GoldClusterRollup,
     GoldGroupRollup,
+    GoldPartitionRollup,
     GoldTopicRollup,
 )
+from controlplane.analytics.throughput.packed import periods_of, rates_in, shard_of
 from controlplane.analytics.throughput.rates import Key, Rates, rates_of, summed
 from spark_analytics.contracts.gold import DAY_S, HOUR_S
 from spark_analytics.contracts.rules import Rules
@@ -20,6 +22,8 @@ from spark_analytics.contracts.rules import Rules
 HOURS_UP_TO_S = 14 * DAY_S
 ROWS_MAX = 50_000
 """Of one answer: a group on a hundred topics has 36,000 hours in 15 days."""
+SHARD_ROWS_MAX = 2_000
+"""Of one answer about a topic's partitions: a million of them in as many periods at the most."""
 CLUSTER, TOPICS, GROUPS = "cluster", "topics", "groups"
 
 
@@ -59,24 +63,56 @@ def history(
     every: QuerySet[Any] = model._default_manager.filter(  # noqa: SLF001 - Django's documented name
         cluster_id=cluster_id, period_s=period_s
     )
-    newest = every.order_by("-ts_ms").values("ts_ms", "sampled_ms").first()
-    if newest is None:
-        return History(period_s=period_s, newest_ms=None, last_ms=0, rates={})
+    newest = newest_of(model, cluster_id, period_s)
+    if newest.newest_ms is None:
+        return newest
     given = {"topic": topic, "group": group}
     mine = {name: value for name, value in given.items() if value is not None}
-    since_ms = newest["ts_ms"] - span_s * 1000
+    since_ms = newest.last_ms - span_s * 1000
     rows = list(every.filter(ts_ms__gte=since_ms, **mine).order_by("-ts_ms")[: ROWS_MAX + 1])
     found: dict[Key, dict[int, Rates]] = {}
     for row in rows[:ROWS_MAX]:
         if sees(row):
             found.setdefault(key_of(row), {})[row.ts_ms] = rates_of(row)
+    return replace(newest, rates=found, whole=len(rows) <= ROWS_MAX)
+
+
+def newest_of(model: Any, cluster_id: str, period_s: int) -> History:
+    """How far the periods of a cluster reach, without their rates."""
+    every = model._default_manager.filter(cluster_id=cluster_id, period_s=period_s)  # noqa: SLF001 - Django's documented name
+    newest = every.order_by("-ts_ms").values("ts_ms", "sampled_ms").first()
+    if newest is None:
+        return History(period_s=period_s, newest_ms=None, last_ms=0, rates={})
     return History(
-        period_s=period_s,
-        newest_ms=newest["sampled_ms"],
-        last_ms=newest["ts_ms"],
-        rates=found,
-        whole=len(rows) <= ROWS_MAX,
+        period_s=period_s, newest_ms=newest["sampled_ms"], last_ms=newest["ts_ms"], rates={}
     )
+
+
+def partitions(cluster_id: str, topic: str, partition: int | None, *, span_s: int) -> History:
+    """Of one partition of a topic, or of all, back from the newest period that there is."""
+    period_s = period_for(span_s)
+    newest = newest_of(GoldPartitionRollup, cluster_id, period_s)
+    if newest.newest_ms is None:
+        return newest
+    rows = shards(cluster_id, topic, partition, period_s, newest.last_ms - span_s * 1000)
+    found: dict[Key, dict[int, Rates]] = {}
+    for row in rows[:SHARD_ROWS_MAX]:
+        for number, period in periods_of(row, partition):
+            key: Key = ("p", topic, number)
+            found.setdefault(key, {})[row.ts_ms] = rates_in(period, period_s)
+    return replace(newest, rates=found, whole=len(rows) <= SHARD_ROWS_MAX)
+
+
+def shards(
+    cluster_id: str, topic: str, partition: int | None, period_s: int, since_ms: int
+) -> list[GoldPartitionRollup]:
+    """Rows since then, the newest first; one more than are used where there are more."""
+    rows = GoldPartitionRollup.objects.filter(
+        cluster_id=cluster_id, topic=topic, period_s=period_s, ts_ms__gte=since_ms
+    )
+    if partition is not None:
+        rows = rows.filter(shard=shard_of(partition))
+    return list(rows.order_by("-ts_ms", "shard")[: SHARD_ROWS_MAX + 1])
 
 
 def with_readers(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from controlplane.analytics import known
+from controlplane.analytics.rollup_models import GoldClusterRollup
 from controlplane.analytics.throughput import history
 from controlplane.analytics.throughput.drawing import (
     Grid,
@@ -35,6 +36,7 @@ from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.gold import HOUR_S as PERIOD_MIN_S
+from spark_analytics.contracts.gold import PARTITIONS_MAX
 
 CLUSTER, BROKER, TOPIC, GROUP, PARTITION = SUBJECTS = (
     "cluster",
@@ -58,11 +60,14 @@ RANGES_S: Mapping[str, int] = {
     "30d": 30 * 24 * HOUR_S,
     "90d": 90 * 24 * HOUR_S,
 }
-LIVE_ALONE = (BROKER, PARTITION)
-"""Spark rolls up no brokers and no partitions."""
+LIVE_ALONE = (BROKER,)
+"""Spark rolls up no brokers."""
 SERIES_SHOWN = 50
 """Of one answer: the busiest."""
+PERIODS_STALE = 2.5
+"""Periods after which the next one should have come."""
 SAMPLES, HOURS, DAYS = SOURCES = ("samples", "hours", "days")
+PERIOD_SOURCES = [HOURS, DAYS]
 NO_TOTALS = "There are no totals of this cluster for you."
 
 
@@ -109,6 +114,8 @@ def throughput(tenant: Tenant, scope: Scope, cluster_id: str, question: Question
     elif question.of in LIVE_ALONE:
         hours = KEPT_S[KINDS[question.of]] // HOUR_S
         raise field_problem("/range", f"Of a {question.of} at most the last {hours} h are kept.")
+    elif question.of == PARTITION:
+        found = _partitions(cluster, question, span_s)
     else:
         found = _rolled_up(scope, cluster, question, span_s)
     return _answer(scope, cluster, question, found)
@@ -200,21 +207,62 @@ def _rolled_up(scope: Scope, cluster: Cluster, question: Question, span_s: int) 
         )
         key = ("t", question.topic)
         rates[key] = history.with_readers(rates[key], readers.rates.values())
-    at = None
-    if found.newest_ms is not None:
-        at = grid(
-            newest_ms=found.last_ms,
-            span_ms=span_s * 1000,
-            period_ms=found.period_s * 1000,
-            points=question.points,
-        )
+    return _of_periods(found, question, span_s, rates, _left_out(found))
+
+
+def _partitions(cluster: Cluster, question: Question, span_s: int) -> _Found:
+    found = history.partitions(cluster.id, question.topic or "", question.partition, span_s=span_s)
+    reason = _left_out(found)
+    if not found.rates and found.newest_ms is not None:
+        reason = partitions_left_out(cluster.id, found.period_s)
+    return _of_periods(found, question, span_s, found.rates, reason)
+
+
+def partitions_left_out(cluster_id: str, period_s: int) -> str | None:
+    """Why a topic's partitions may have no periods; null where all of the cluster's have some."""
+    newest = GoldClusterRollup.objects.filter(cluster_id=cluster_id, period_s=period_s)
+    count = newest.order_by("-ts_ms").values_list("partitions", flat=True).first() or 0
+    if count <= PARTITIONS_MAX:
+        return None
+    return (
+        f"Hours and days are kept of {PARTITIONS_MAX:,} partitions, those of the busiest topics:"
+        f" the cluster has {count:,}."
+    )
+
+
+def _left_out(found: history.History) -> str | None:
+    return None if found.whole else "More rows than one answer reads: the oldest are left out."
+
+
+def _of_periods(
+    found: history.History,
+    question: Question,
+    span_s: int,
+    rates: Mapping[Key, Mapping[int, Rates]],
+    reason: str | None,
+) -> _Found:
     return _Found(
-        source=HOURS if found.period_s == PERIOD_MIN_S else DAYS,
-        at=at,
+        source=source_of(found.period_s),
+        at=periods_grid(found, span_s, question.points),
         newest_ms=found.newest_ms,
-        stale_after_s=2.5 * found.period_s,
+        stale_after_s=PERIODS_STALE * found.period_s,
         rates=rates,
-        reason=None if found.whole else "More rows than one answer reads: the oldest are left out.",
+        reason=reason,
+    )
+
+
+def source_of(period_s: int) -> str:
+    return HOURS if period_s == PERIOD_MIN_S else DAYS
+
+
+def periods_grid(found: history.History, span_s: int, points: int) -> Grid | None:
+    if found.newest_ms is None:
+        return None
+    return grid(
+        newest_ms=found.last_ms,
+        span_ms=span_s * 1000,
+        period_ms=found.period_s * 1000,
+        points=points,
     )
 
 

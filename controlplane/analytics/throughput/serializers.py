@@ -8,11 +8,13 @@ from rest_framework import serializers
 
 from controlplane.analytics.serializers import AnyField
 from controlplane.analytics.throughput.drawing import MEASURES
+from controlplane.analytics.throughput.offsets import RANGES
 from controlplane.analytics.throughput.selectors import (
     BROKER,
     CLUSTER,
     GROUP,
     PARTITION,
+    PERIOD_SOURCES,
     RANGES_S,
     SOURCES,
     SUBJECTS,
@@ -46,6 +48,13 @@ class ThroughputQuerySerializer(Shape):
         return attrs
 
 
+class OffsetsQuerySerializer(Shape):
+    topic = serializers.CharField(max_length=TOPIC_CHARS)
+    partition = serializers.IntegerField(required=False, min_value=0, max_value=PARTITION_MAX)
+    range: Any = serializers.ChoiceField(RANGES, default="7d")
+    points = serializers.IntegerField(default=POINTS_DEFAULT, min_value=10, max_value=1000)
+
+
 class SparklineQuerySerializer(Shape):
     of: Any = serializers.ChoiceField(LISTS)
     name = serializers.ListField(
@@ -75,6 +84,13 @@ def _series_shape() -> type[Shape]:
     return type("ThroughputSeriesSerializer", (Shape,), fields)
 
 
+def _offsets(help_text: str) -> serializers.ListField:
+    return serializers.ListField(
+        child=serializers.IntegerField(allow_null=True),
+        help_text=f"{help_text} The last that is known of each step; null where nothing is.",
+    )
+
+
 _STALE = "Newer numbers are due before this; later than that, what is shown is old."
 
 
@@ -100,6 +116,31 @@ def _throughput_shape() -> type[Shape]:
 
 
 ThroughputSerializer = _throughput_shape()
+
+
+def _offsets_shape() -> type[Shape]:
+    # As above.
+    fields: dict[str, AnyField] = {
+        "of": serializers.ChoiceField([TOPIC, PARTITION]),
+        "range": serializers.ChoiceField(RANGES),
+        "source": serializers.ChoiceField(PERIOD_SOURCES),
+        "as_of": serializers.DateTimeField(allow_null=True),
+        "stale_after": serializers.DateTimeField(allow_null=True, help_text=_STALE),
+        "from": serializers.DateTimeField(allow_null=True),
+        "to": serializers.DateTimeField(allow_null=True),
+        "step_s": serializers.IntegerField(),
+        "reason": serializers.CharField(allow_null=True, help_text="Why something is missing."),
+        "ts_ms": serializers.ListField(
+            child=serializers.IntegerField(), help_text="The beginnings of the steps."
+        ),
+        "start_offset": _offsets("Log start offset, of a topic added over its partitions."),
+        "end_offset": _offsets("Log end offset, of a topic added over its partitions."),
+        "bytes": _offsets("Held by one replica."),
+    }
+    return type("OffsetsSerializer", (Shape,), fields)
+
+
+OffsetsSerializer = _offsets_shape()
 
 
 class SparklineSerializer(Shape):

@@ -32,7 +32,9 @@ _OUT_OF_HISTORY = METHODS.index(Method.OUT_OF_HISTORY)
 class Verdict:
     """How one group does on one topic, now. None is unknown; names and units as in gold.
 
-    `ingest_bytes_per_s` is that of the partition that loses first, None when none does.
+    `stuck_s` is for how long a partition that is behind has stood still, the longest of them; None
+    where none is behind. `ingest_bytes_per_s` is that of the partition that loses first, None when
+    none does.
     """
 
     group: str
@@ -55,6 +57,7 @@ class Verdict:
     lost_records: int | None
     members: int | None
     state: str | None
+    stuck_s: float | None
     risk: Risk
     oldest_unread_expires_in_s: float | None
     first_loss_in_s: float | None
@@ -226,6 +229,7 @@ def _verdict(row: Judged, status: Status, risks: list[Risk]) -> Verdict:
         lost_records=_whole(fact["lost_records"]),
         members=_whole(stand.members),
         state=stand.state,
+        stuck_s=_number(fact["stuck_s"]),
         risk=max(risks, key=rank, default=Risk.UNKNOWN),
         oldest_unread_expires_in_s=_number(_smallest(found["expires_s"])),
         first_loss_in_s=None if first is None else _number(loss[first]),

@@ -74,7 +74,14 @@ const PAGES: Answers = {
       attention: ok([]),
       events: ok([]),
       operations: ok([]),
-      client_config: ok({ values: {}, properties: "bootstrap.servers=x", java: "", python: "", snippets: [] }),
+      client_config: ok({
+        values: {},
+        mechanisms: ["SCRAM-SHA-512"],
+        properties: "bootstrap.servers=x",
+        java: "",
+        python: "",
+        snippets: [],
+      }),
     },
   },
   "GET /console/api/pages/access/c1": {

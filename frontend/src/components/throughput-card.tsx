@@ -131,6 +131,9 @@ function consumedAndProduced(found: Throughput, unit: "records" | "bytes"): Seri
   );
 }
 
+/** Of partitions Spark keeps what came in. */
+const isWrittenAlone = (found: Throughput) => found.of === "partition" && found.source !== "samples";
+
 function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
   const known = knownShare(found);
   return (
@@ -147,7 +150,7 @@ function Footing({ found, failed }: { found: Throughput; failed: boolean }) {
         <span className="ps-warn">{say.theBusiestOfTopics(GROUP_TOPICS_SHOWN, found.series.length)}</span>
       )}
       {!found.complete && !found.reason && <span className="ps-warn">{say.theBusiestAreShown}</span>}
-      <span>{say.readsAreWhatConsumerGroups}</span>
+      <span>{isWrittenAlone(found) ? say.readsAreNotKept : say.readsAreWhatConsumerGroups}</span>
     </div>
   );
 }

@@ -26,11 +26,10 @@ const HISTORY_MS = 60_000;
 /** Of one question for a list's page. */
 export const SPARKLINES_MAX = 100;
 
-/** Spark rolls up neither brokers nor partitions, and of topics and groups an hour is kept live. */
+/** Spark rolls up no brokers; of topics, groups and partitions an hour is kept live. */
 export function rangesOf(of: Subject["of"]): ChartRange[] {
   const all = Object.keys(CHART_RANGES) as ChartRange[];
-  if (of === "broker") return ["1h", "6h", "24h"];
-  return of === "partition" ? ["1h"] : all;
+  return of === "broker" ? ["1h", "6h", "24h"] : all;
 }
 
 /** The range that is shown: what the address says where the subject has it. */

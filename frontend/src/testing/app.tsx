@@ -7,7 +7,8 @@ import { fireEvent, render, screen, within } from "@testing-library/react";
 import { createAppRouter } from "@/app/router";
 import { type Answers, ok, serve } from "./server";
 import { cluster, listed, session } from "./samples";
-import { sparklines, throughput } from "./samples-throughput";
+import { readiness } from "./samples-readiness";
+import { offsets, sparklines, throughput } from "./samples-throughput";
 
 const DEFAULTS: Answers = {
   "GET /console/api/session": session(),
@@ -16,7 +17,10 @@ const DEFAULTS: Answers = {
   },
   // Pages of the cluster c1 show them; a test that is about them gives its own.
   "GET /api/v1/clusters/c1/analytics/throughput": throughput(),
+  "GET /api/v1/clusters/c1/analytics/offsets": offsets(),
   "GET /api/v1/clusters/c1/analytics/sparklines": sparklines(),
+  "GET /api/v1/clusters/c1/analytics/readiness": readiness(),
+  "GET /api/v1/analytics/readiness": { complete: true, data: [readiness()] },
   // Every chart marks what happened.
   "GET /api/v1/timeline": { ...listed([]), kept_from: "2026-10-17T10:00:00Z" },
   "GET /console/api/favourites": { data: [] },

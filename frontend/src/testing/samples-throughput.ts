@@ -1,4 +1,5 @@
 /** Answers about throughput, as the server gives them; without anything: nothing is measured yet. */
+import type { Offsets } from "@/lib/offsets";
 import type { Sparklines, Throughput, ThroughputSeries } from "@/lib/throughput";
 
 export const throughput = (more: Partial<Throughput> = {}): Throughput => ({
@@ -18,6 +19,23 @@ export const throughput = (more: Partial<Throughput> = {}): Throughput => ({
 });
 
 const nothing = (values: (number | null)[]) => values.map(() => null);
+
+export const offsets = (more: Partial<Offsets> = {}): Offsets => ({
+  of: "topic",
+  range: "24h",
+  source: "hours",
+  as_of: null,
+  stale_after: null,
+  from: null,
+  to: null,
+  step_s: 3600,
+  reason: null,
+  ts_ms: [],
+  start_offset: [],
+  end_offset: [],
+  bytes: [],
+  ...more,
+});
 
 /** One of its series; what is read is not known unless it is said. */
 export const lineOf = (written: (number | null)[], more: Partial<ThroughputSeries> = {}): ThroughputSeries => ({

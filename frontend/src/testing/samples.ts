@@ -74,6 +74,7 @@ export const cluster = over<Cluster>({
   bootstrap_servers: "10.0.0.1:9092",
   security_protocol: "SASL_PLAINTEXT",
   sasl_mechanism: "SCRAM-SHA-512",
+  sasl_mechanisms: ["SCRAM-SHA-512", "SCRAM-SHA-256"],
   brokers: [broker(), broker({ id: 2, rack: "b" }), broker({ id: 3, rack: "c" })],
   controller_id: 1,
   unknown_because: null,

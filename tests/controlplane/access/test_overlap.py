@@ -82,11 +82,16 @@ def test_the_clients_configuration_names_the_mechanism_of_the_newest_password(wo
 
     def config(name="app"):
         answer = client.get(address.format(name))
-        return answer.json()["values"] if answer.status_code == 200 else answer.status_code
+        if answer.status_code != 200:
+            return answer.status_code
+        shown = answer.json()
+        return {**shown["values"], "mechanisms": shown["mechanisms"]}
 
     assert (config()["sasl.username"], config()["sasl.mechanism"]) == ("app", OLD)
+    assert config()["mechanisms"] == [OLD]
     rotated(world)
     assert config()["sasl.mechanism"] == NEW
+    assert config()["mechanisms"] == [NEW, OLD]
     world.run("user.retire", username="app", mechanism=NEW)
     assert config()["sasl.mechanism"] == OLD
     assert config("nobody") == 404

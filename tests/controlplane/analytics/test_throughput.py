@@ -17,7 +17,7 @@ from controlplane.analytics.sampler import Sampler
 from controlplane.analytics.throughput import store
 from controlplane.analytics.throughput.packing import unpacked_positions
 from controlplane.gateway.types import TP
-from spark_analytics.contracts.gold import DAY_S
+from spark_analytics.contracts.gold import DAY_S, PARTITIONS_MAX
 from tests.controlplane.analytics.rollup_rows import stored
 from tests.controlplane.rest.teams import member_of
 from tests.controlplane.support import client_for, cluster_make, tenant_make
@@ -245,6 +245,122 @@ def test_months_are_days(world):
     assert len(body["ts_ms"]) == 90
 
 
+def partition_hours(world, at, *, topic="orders", **more):
+    """Of three partitions; the second is not known, the third has had no sample before."""
+    values = {
+        "partitions": 3,
+        "partition": "0,1,2",
+        "records_in": "7200,,",
+        "bytes_in": "720000,,",
+        "covered_ms": "3600000,,",
+        "start_offset": f"{at * 100},,5",
+        "end_offset": f"{at * 7200},,9",
+        "bytes_last": "4096,,",
+    }
+    stored("partition_rollup", world.cluster.id, at, topic=topic, **{**values, **more})
+
+
+def test_longer_ranges_of_a_partition_are_the_rollups_and_gaps_stay_gaps(world):
+    world.gateway.add_topic("orders", partitions=3)
+    for at in (0, 1, 4):
+        partition_hours(world, at)
+    partition_hours(world, 5, covered_ms="1800000,,", records_in="3600,,", bytes_in=",,")
+    body = ask(world, of="partition", topic="orders", partition=0, range="6h").json()
+    assert (body["source"], body["step_s"], body["complete"]) == ("hours", 3600, True)
+    (one,) = body["series"]
+    assert (one["topic"], one["partition"]) == ("orders", 0)
+    assert one["records_in_per_s"] == [2.0, 2.0, None, None, 2.0, 2.0]
+    assert one["bytes_in_per_s"] == [200.0, 200.0, None, None, 200.0, None]
+    assert one["known"] == [1.0, 1.0, 0.0, 0.0, 1.0, 0.5]
+    assert set(one["records_out_per_s"]) == {None}
+    (unknown,) = series(ask(world, of="partition", topic="orders", partition=1, range="6h"))
+    assert set(unknown["records_in_per_s"]) == {None}
+    every = series(ask(world, of="partition", topic="orders", range="6h"))
+    assert [each["partition"] for each in every] == [0, 1, 2]
+    assert series(ask(world, of="partition", topic="orders", partition=9, range="6h")) == []
+
+
+def test_months_of_a_partition_are_days_and_one_shard_is_read(world):
+    world.gateway.add_topic("orders", partitions=3)
+    partition_hours(world, 3, period_s=DAY_S, covered_ms="86400000,,")
+    partition_hours(world, 3, period_s=DAY_S, shard=1, partition="500", partitions=1,
+                    records_in="86400", bytes_in="0", covered_ms="86400000")  # fmt: skip
+    body = ask(world, of="partition", topic="orders", partition=500, range="90d").json()
+    assert (body["source"], len(body["ts_ms"])) == ("days", 90)
+    (one,) = body["series"]
+    assert (one["records_in_per_s"][-1], one["bytes_in_per_s"][-1]) == (1.0, 0.0)
+
+
+def test_partitions_beyond_the_bound_are_said_to_be_left_out(world):
+    world.gateway.add_topic("orders", partitions=3)
+    stored("cluster_rollup", world.cluster.id, 0, partitions=PARTITIONS_MAX)
+    partition_hours(world, 0, topic="busy")
+    asked = {"of": "partition", "topic": "orders", "range": "24h"}
+    assert ask(world, **asked).json()["reason"] is None
+    stored("cluster_rollup", world.cluster.id, 1, partitions=PARTITIONS_MAX + 1)
+    body = ask(world, **asked).json()
+    assert (body["complete"], body["series"]) == (False, [])
+    assert "20,001" in body["reason"]
+
+
+# -- where logs begin and end ---------------------------------------------------------------
+def where_logs_end(world, client=None, **query):
+    address = f"/api/v1/clusters/{world.cluster.id}/analytics/offsets"
+    return (client or client_for(world.tenant, "viewer")).get(address, query)
+
+
+def test_a_log_begins_and_ends_where_it_did_and_gaps_stay_gaps(world):
+    world.gateway.add_topic("orders", partitions=3)
+    for at in (0, 1, 3):
+        partition_hours(world, at)
+        stored("topic_rollup", world.cluster.id, at, topic="orders", start_offset=at,
+               end_offset=at * 10, bytes_last=at * 100)  # fmt: skip
+    body = where_logs_end(world, topic="orders", partition=0, range="6h").json()
+    assert (body["of"], body["source"], body["step_s"]) == ("partition", "hours", 3600)
+    assert body["start_offset"] == [None, None, 0, 100, None, 300]
+    assert body["end_offset"] == [None, None, 0, 7200, None, 21600]
+    assert body["bytes"] == [None, None, 4096, 4096, None, 4096]
+    assert len(body["ts_ms"]) == 6
+    body = where_logs_end(world, topic="orders", range="6h").json()
+    assert (body["of"], body["end_offset"]) == ("topic", [None, None, 0, 10, None, 30])
+    # The last that is known of a step, in as many points as there is room for.
+    body = where_logs_end(world, topic="orders", range="24h", points=10).json()
+    assert (body["step_s"], body["end_offset"][-1]) == (3 * 3600, 30)
+    # Of one that is not in the rows nothing is known.
+    body = where_logs_end(world, topic="orders", partition=1, range="6h").json()
+    assert set(body["start_offset"] + body["end_offset"] + body["bytes"]) == {None}
+
+
+def test_where_nothing_is_computed_yet_there_are_no_points(world):
+    world.gateway.add_topic("orders", partitions=1)
+    for query in ({}, {"partition": 0}):
+        body = where_logs_end(world, topic="orders", **query).json()
+        assert (body["as_of"], body["ts_ms"], body["end_offset"]) == (None, [], [])
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({}, "topic"),
+        ({"topic": "orders", "range": "1h"}, "range"),
+        ({"topic": "orders", "partition": -1}, "partition"),
+        ({"topic": "orders", "points": 5}, "points"),
+    ],
+)
+def test_a_question_about_offsets_that_makes_no_sense_names_its_field(world, query, field):
+    answer = where_logs_end(world, **query)
+    assert answer.status_code == 422
+    assert field in {error["pointer"].strip("/") for error in answer.json()["errors"]}
+
+
+def test_of_others_offsets_there_is_nothing(team, world):
+    assert where_logs_end(world, team, topic="team-a-x").status_code == 200
+    assert where_logs_end(world, team, topic="orders").status_code == 404
+    assert where_logs_end(world, team, topic="orders", partition=0).status_code == 404
+    stranger = client_for(tenant_make("rival"))
+    assert where_logs_end(world, stranger, topic="orders").status_code == 404
+
+
 # -- who sees what --------------------------------------------------------------------------
 def test_of_another_tenants_cluster_there_is_nothing(line, world):
     stranger = client_for(tenant_make("rival"))
@@ -305,7 +421,6 @@ def test_who_sees_a_part_sees_its_series_and_nothing_of_the_others(team, world):
         ({"points": "100000"}, "points"),
         ({"of": "broker", "broker": "-1"}, "broker"),
         ({"of": "broker", "range": "7d"}, "range"),
-        ({"of": "partition", "topic": "orders", "range": "6h"}, "range"),
         ({"of": "partition", "topic": "orders", "partition": "-1"}, "partition"),
         ({"of": "partition", "topic": "orders", "partition": str(2**31)}, "partition"),
     ],

@@ -120,6 +120,16 @@ def test_clients_are_shown_the_authority_and_snippets_that_use_it(world, cluster
     assert parse_properties(shown["properties"])["ssl.ca.location"] == "ca.pem"
     assert '"ssl.ca.location": "ca.pem"' in shown["python"]
     java = parse_properties(shown["java"])
+    # One truth: what the cluster says, what clients are told, and what brokers take.
+    seen = client_for(world.tenant).get(f"/api/v1/clusters/{cluster.id}").json()
+    assert seen["sasl_mechanism"] == java["sasl.mechanism"] == "SCRAM-SHA-512"
+    assert seen["sasl_mechanisms"] == shown["mechanisms"] == ["SCRAM-SHA-512", "SCRAM-SHA-256"]
+    taken = {
+        spec["config"]["sasl.enabled.mechanisms"]
+        for spec in world.hosts.desired.values()
+        if spec["cluster_id"] == cluster.id
+    }
+    assert [set(each.split(",")) for each in taken] == [set(shown["mechanisms"])]
     assert java["security.protocol"] == "SASL_SSL"
     assert (java["ssl.truststore.type"], java["ssl.truststore.location"]) == ("PEM", "ca.pem")
     assert java["sasl.jaas.config"].startswith(

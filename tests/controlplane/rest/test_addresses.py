@@ -99,7 +99,10 @@ BAD_QUERY = {
 }
 
 # What has to be there for another parameter to be looked at.
-NEEDED = {"get /clusters/{cluster_id}/analytics/sparklines": {"of": "topic", "name": "orders"}}
+NEEDED = {
+    "get /clusters/{cluster_id}/analytics/offsets": {"topic": "orders"},
+    "get /clusters/{cluster_id}/analytics/sparklines": {"of": "topic", "name": "orders"},
+}
 
 
 @pytest.mark.parametrize("row", [row for row in ALL if row.parameters], ids=str)

@@ -12,6 +12,7 @@ ASK_THE_CLUSTER = {
     f"get /clusters/{{cluster_id}}/{rest}"
     for rest in (
         "acls",
+        "analytics/offsets",
         "analytics/retention/{topic}/history",
         "analytics/retention/{topic}/what-if",
         "analytics/retention/{topic}/what-if/groups",
@@ -44,6 +45,7 @@ ASK_THE_HOSTS = {
 ALWAYS_ASK = {
     f"get /clusters/{{cluster_id}}/{rest}"
     for rest in (
+        "analytics/offsets",
         "analytics/retention/{topic}/history",
         "analytics/retention/{topic}/what-if",
         "analytics/retention/{topic}/what-if/groups",
@@ -73,7 +75,10 @@ ANOTHER_SHAPE = {
     "get /console/api/exports/topics/{cluster_id}",
 }
 ASK_THE_CLUSTER |= ANOTHER_SHAPE
-QUERIES = {"get /clusters/{cluster_id}/analytics/sparklines": "?of=topic&name=orders"}
+QUERIES = {
+    "get /clusters/{cluster_id}/analytics/offsets": "?topic=orders",
+    "get /clusters/{cluster_id}/analytics/sparklines": "?of=topic&name=orders",
+}
 LISTS = {f"get /clusters/{{cluster_id}}/{rest}" for rest in ("acls", "groups", "topics", "users")}
 
 

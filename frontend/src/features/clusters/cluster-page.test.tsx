@@ -27,6 +27,7 @@ const base = {
   events: ok([timelineEvent()]),
   client_config: ok({
     values: {},
+    mechanisms: ["SCRAM-SHA-512"],
     properties: "bootstrap.servers=10.0.0.1:9092",
     java: "security.protocol=SASL_PLAINTEXT",
     python: "import kafka",
@@ -127,7 +128,17 @@ describe("one cluster", () => {
   it("gives the certificate that clients of a cluster with TLS have to trust", async () => {
     const ca_pem = "-----BEGIN CERTIFICATE-----\nMIIB+A==\n-----END CERTIFICATE-----\n";
     const java = "ssl.truststore.location=ca.pem";
-    await open({ client_config: ok({ values: {}, properties: "", java, python: "", snippets: [], ca_pem }) });
+    await open({
+      client_config: ok({
+        values: {},
+        mechanisms: ["SCRAM-SHA-512"],
+        properties: "",
+        java,
+        python: "",
+        snippets: [],
+        ca_pem,
+      }),
+    });
     await rowsOf("Brokers");
     const link = screen.getByRole("link", { name: "ca.pem" });
     expect(link.getAttribute("download")).toBe("ca.pem");

@@ -1,4 +1,4 @@
-import { fireEvent, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage } from "@/testing/app";
 import { cluster } from "@/testing/samples";
@@ -16,7 +16,7 @@ const snippet = (language: string, title: string, text: string, more: object = {
   ...more,
 });
 
-const open = () =>
+const open = (mechanisms = ["SCRAM-SHA-512", "SCRAM-SHA-256"]) =>
   openPage("/clusters/c1", {
     "GET /console/api/pages/cluster/c1": {
       parts: {
@@ -29,6 +29,7 @@ const open = () =>
         operations: ok([]),
         client_config: ok({
           values: {},
+          mechanisms,
           properties: "",
           java: "security.protocol=SASL_SSL",
           python: PYTHON,
@@ -59,6 +60,19 @@ describe("how to connect", () => {
     expect((await screen.findByLabelText("Client properties")).textContent).toBe("sasl.password=<password>");
     expect(screen.getByText("Put the password where it says <password>.")).toBeTruthy();
     expect(screen.queryByText("Run it")).toBeNull();
+  });
+
+  it("says by which mechanisms clients may log in, and nothing where there is no login", async () => {
+    await open();
+    const words = "Clients log in by SCRAM-SHA-512, as new users do, or by SCRAM-SHA-256";
+    expect(await screen.findByText(words, { exact: false })).toBeTruthy();
+    cleanup();
+    await open(["PLAIN"]);
+    expect(await screen.findByText("Clients log in by PLAIN.", { exact: false })).toBeTruthy();
+    cleanup();
+    await open([]);
+    await screen.findByLabelText("Python program");
+    expect(screen.queryByText("Clients log in by", { exact: false })).toBeNull();
   });
 
   it("shows hostile addresses as text", async () => {

@@ -16,6 +16,7 @@ interface ConnectCardProps {
 
 /** A first program in each language, settings for others, and whom to trust. No password stands in any of them. */
 export function ConnectCard({ config, clusterId }: ConnectCardProps) {
+  const [usual, ...others] = config.mechanisms;
   return (
     <>
       <Tabs defaultValue={config.snippets[0]?.language ?? "java-properties"} keepMounted={false}>
@@ -56,6 +57,7 @@ export function ConnectCard({ config, clusterId }: ConnectCardProps) {
         </p>
       )}
       <p className="ps-muted" style={{ fontSize: "0.8125rem", margin: "10px 0 0" }}>
+        {usual && <>{say.logIn(usual, others)} </>}
         {say.password}{" "}
         <Link to="/clusters/$clusterId/access" params={{ clusterId }} className="ps-link">
           {say.aUser}

@@ -1,5 +1,6 @@
 import { GroupLink } from "@/components/group-link";
 import { InsightCard } from "@/components/insight-card";
+import { OffsetsCard } from "@/components/offsets-card";
 import { Quantity } from "@/components/quantity";
 import { RollupChart } from "@/components/rollup-chart";
 import { ScrollBox } from "@/components/scroll-box";
@@ -8,7 +9,7 @@ import { Status, type Tone } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
 import { formatBytes, formatCompact, formatInteger } from "@/lib/format";
 import { daysAgo, useTopicRollups, useWhatIfGroups, type WhatIfGroup } from "@/lib/insights";
-import { type Span, SPANS } from "@/lib/search";
+import { type ChartRange, type Span, SPANS } from "@/lib/search";
 import { words } from "@/words/topics";
 import { WhatIf, type WhatIfView } from "./what-if";
 
@@ -32,6 +33,9 @@ interface AnalysesTabProps {
   topic: string;
   /** retention.ms as it is; null: not known. */
   nowMs: number | null;
+  /** How far back the offsets reach. */
+  range: ChartRange | undefined;
+  onRange: (range: ChartRange) => void;
   view: AnalysesView;
   onView: (view: AnalysesView) => void;
   /** Plans for another retention, s; missing for those who may not. */
@@ -40,7 +44,17 @@ interface AnalysesTabProps {
 }
 
 /** How the topic was used over time, and what another retention would have meant. */
-export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, onChange }: AnalysesTabProps) {
+export function AnalysesTab({
+  clusterId,
+  topic,
+  nowMs,
+  range,
+  onRange,
+  view,
+  onView,
+  onLease,
+  onChange,
+}: AnalysesTabProps) {
   const span: Span = view.span ?? "2d";
   const blanks = { cluster_id: clusterId, topic };
   return (
@@ -70,6 +84,7 @@ export function AnalysesTab({ clusterId, topic, nowMs, view, onView, onLease, on
           },
         ]}
       />
+      <OffsetsCard clusterId={clusterId} topic={topic} range={range} onRange={onRange} />
       <WhatIf
         clusterId={clusterId}
         topic={topic}

@@ -2,9 +2,11 @@ import { ActionIcon } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { Card } from "@/components/card";
 import { Notice } from "@/components/notice";
+import { OffsetsCard } from "@/components/offsets-card";
 import { Stats } from "@/components/stats";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatBytes, formatInteger } from "@/lib/format";
+import type { ChartRange } from "@/lib/search";
 import type { Partition } from "@/lib/types";
 import { words } from "@/words/topic-partitions";
 import { type ReplicasQuery, ReplicaTable } from "./replica-sizes";
@@ -19,11 +21,23 @@ interface PartitionPanelProps {
   /** Undefined: the topic has no such partition. */
   row: Partition | undefined;
   replicas: ReplicasQuery;
+  /** How far back its charts reach; the address says it. */
+  range: ChartRange | undefined;
+  onRange: (range: ChartRange) => void;
   onClose: () => void;
 }
 
 /** One partition: where its log begins and ends, what goes in and out, its replicas and their segments. */
-export function PartitionPanel({ clusterId, topic, partition, row, replicas, onClose }: PartitionPanelProps) {
+export function PartitionPanel({
+  clusterId,
+  topic,
+  partition,
+  row,
+  replicas,
+  range,
+  onRange,
+  onClose,
+}: PartitionPanelProps) {
   const close = (
     <ActionIcon onClick={onClose} size="sm" aria-label={say.closePartition(partition)}>
       <IconX size={14} />
@@ -64,12 +78,10 @@ export function PartitionPanel({ clusterId, topic, partition, row, replicas, onC
         clusterId={clusterId}
         subject={{ of: "partition", topic, partition }}
         title={say.throughputOf(partition)}
-        range="1h"
-        onRange={() => undefined}
+        range={range}
+        onRange={onRange}
       />
-      <p className="ps-muted" style={{ fontSize: "0.75rem", margin: 0 }}>
-        {say.lastHourIsKept}
-      </p>
+      <OffsetsCard clusterId={clusterId} topic={topic} partition={partition} range={range} onRange={onRange} />
       <SegmentsCard key={partition} clusterId={clusterId} topic={topic} row={row} />
     </div>
   );

@@ -116,6 +116,36 @@ describe("one partition", () => {
     ]);
   });
 
+  it("reaches as far back as the address says, without joining what is apart, and keeps that there", async () => {
+    const hours = throughput({
+      of: "partition",
+      range: "7d",
+      source: "hours",
+      step_s: 3600,
+      as_of: "2026-11-21T10:00:00Z",
+      stale_after: "2100-01-01T00:00:00Z",
+      to: "1970-01-01T03:00:00Z",
+      ts_ms: [0, 3_600_000, 7_200_000],
+      series: [lineOf([4, null, 2], { topic: "sales", partition: 0 })],
+    });
+    const { router, asked } = await open(parts(ok(held(ALL))), "?partition=0&range=7d", (one: { url: string }) =>
+      one.url.includes("of=partition") ? hours : throughput(),
+    );
+    const chart = await screen.findByRole("img", { name: "Records a second over time" });
+    expect(chart.textContent).toBe("written: 4 gap 2");
+    expect(screen.getByText("by hours, a point each 1 h")).toBeTruthy();
+    expect(screen.getByText("of a partition’s hours and days what was written is kept")).toBeTruthy();
+    const urls = () => asked.map((one) => one.url);
+    expect(urls().some((url) => url.includes("of=partition&topic=sales&partition=0&range=7d"))).toBe(true);
+    expect(urls().some((url) => url.includes("/offsets?topic=sales&partition=0&range=7d&points=240"))).toBe(true);
+    const ranges = screen.getByRole("radiogroup", { name: "Time range of throughput of partition 0" });
+    fireEvent.click(within(ranges).getByLabelText("30d"));
+    await waitFor(() => expect(router.state.location.search).toEqual({ partition: 0, range: "30d" }));
+    await waitFor(() =>
+      expect(urls().some((url) => url.includes("/offsets?topic=sales&partition=0&range=30d"))).toBe(true),
+    );
+  });
+
   it("says when there is none of that number, and takes no other for it", async () => {
     await open(parts(ok(held(ALL))), "?partition=77");
     expect(await screen.findByText("This topic has no partition 77.")).toBeTruthy();

@@ -3,6 +3,7 @@ import { Card } from "@/components/card";
 import type { TableView } from "@/components/data-table";
 import { Notice } from "@/components/notice";
 import { usePage } from "@/lib/page";
+import type { ChartRange } from "@/lib/search";
 import type { Partition } from "@/lib/types";
 import { words } from "@/words/topic-partitions";
 import { PartitionPanel } from "./partition-panel";
@@ -21,12 +22,25 @@ interface PartitionsTabProps {
   /** The one that is looked at; the address says it. */
   opened: number | undefined;
   onOpen: (partition: number | undefined) => void;
+  /** How far back the charts of the one that is looked at reach. */
+  range: ChartRange | undefined;
+  onRange: (range: ChartRange) => void;
   view: TableView;
   onView: (view: TableView) => void;
 }
 
 /** The partitions of a topic with what their replicas' holders say, and the one that is looked at. */
-export function PartitionsTab({ clusterId, topic, partitions, opened, onOpen, view, onView }: PartitionsTabProps) {
+export function PartitionsTab({
+  clusterId,
+  topic,
+  partitions,
+  opened,
+  onOpen,
+  range,
+  onRange,
+  view,
+  onView,
+}: PartitionsTabProps) {
   const query = usePage("replicas/{cluster_id}/{topic}", { cluster_id: clusterId, topic }, PACE_MS);
   const part = query.data?.parts.replicas;
   const reason = part?.status === "unavailable" ? part.reason : part?.data?.gaps.join("; ");
@@ -55,6 +69,8 @@ export function PartitionsTab({ clusterId, topic, partitions, opened, onOpen, vi
             partition={opened}
             row={partitions.find((row) => row.partition === opened)}
             replicas={query}
+            range={range}
+            onRange={onRange}
             onClose={close}
           />
         </div>

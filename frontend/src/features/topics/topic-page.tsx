@@ -23,7 +23,7 @@ import { usePage } from "@/lib/page";
 import { useVisited } from "@/lib/use-recent";
 import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
-import { TOPIC_TABS } from "@/lib/search";
+import { type ChartRange, TOPIC_TABS } from "@/lib/search";
 import { useMayWrite } from "@/lib/permissions";
 import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
 import { words } from "@/words/topics";
@@ -149,6 +149,7 @@ export function TopicPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const leave = useNavigate();
+  const setRange = (range: ChartRange) => void navigate({ search: (old) => ({ ...old, range }), replace: true });
   const may = useMayWrite();
   const query = usePage("topic/{cluster_id}/{topic}", { cluster_id: clusterId, topic: name });
   const [request, setRequest] = useState<PlanRequest | null>(null);
@@ -255,7 +256,7 @@ export function TopicPage() {
           clusterId={clusterId}
           subject={{ of: "topic", topic: name }}
           range={search.range}
-          onRange={(range) => void navigate({ search: (old) => ({ ...old, range }), replace: true })}
+          onRange={setRange}
         />
         <Tabs
           value={search.tab ?? "partitions"}
@@ -293,6 +294,8 @@ export function TopicPage() {
                     partitions={found.partitions}
                     opened={search.partition}
                     onOpen={(partition) => void navigate({ search: (old) => ({ ...old, partition }) })}
+                    range={search.range}
+                    onRange={setRange}
                     view={search}
                     onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
                   />
@@ -319,6 +322,8 @@ export function TopicPage() {
             <AnalysesTab
               clusterId={clusterId}
               topic={name}
+              range={search.range}
+              onRange={setRange}
               nowMs={topic ? retentionOf(topic) : null}
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}

@@ -9,8 +9,10 @@ import { formatAmount } from "@/lib/format";
 import { daysAgo, type TenantUsageRow, useTenantUsage } from "@/lib/insights";
 import { isRefusal } from "@/lib/problem";
 import { USAGE_DAYS, type UsageSpan } from "@/lib/search";
+import { hasNothing, useTenantReadiness } from "@/lib/readiness";
 import { useSession } from "@/lib/session";
 import { words } from "@/words/usage";
+import { FirstNumbers } from "./first-numbers";
 import { ClusterUsageTable } from "./cluster-usage-table";
 
 const say = words.usagePage;
@@ -55,6 +57,10 @@ export function UsagePage() {
   const { data: session } = useSession();
   const last: UsageSpan = search.last ?? "30d";
   const usage = useTenantUsage(USAGE_DAYS[last]);
+  const readiness = useTenantReadiness();
+  // As long as no cluster has an hour there is nothing to add up: then it is said once what is waited for.
+  const clusters = readiness.data?.data ?? [];
+  const nothing = clusters.length > 0 && clusters.every(hasNothing) ? clusters : null;
   if (isRefusal(usage)) return <Refused error={usage.error} />;
   return (
     <>
@@ -73,24 +79,28 @@ export function UsagePage() {
           />
         }
       />
-      <InsightCard
-        title={say.byCluster}
-        query={usage}
-        file={{ address: ADDRESS, blanks: {}, asked: { from: daysAgo(USAGE_DAYS[last]) } }}
-        partial={say.ofSomeClustersNothingIs}
-        empty={say.thereIsNoClusterThat}
-      >
-        {(rows) => {
-          const sum = rows.find((row) => row.cluster_id === null);
-          const clusters = rows.filter((row) => row.cluster_id !== null);
-          return (
-            <>
-              {sum && <Stats items={figures(sum, clusters)} />}
-              <ClusterUsageTable rows={clusters} />
-            </>
-          );
-        }}
-      </InsightCard>
+      {nothing ? (
+        <FirstNumbers clusters={nothing} />
+      ) : (
+        <InsightCard
+          title={say.byCluster}
+          query={usage}
+          file={{ address: ADDRESS, blanks: {}, asked: { from: daysAgo(USAGE_DAYS[last]) } }}
+          partial={say.ofSomeClustersNothingIs}
+          empty={say.thereIsNoClusterThat}
+        >
+          {(rows) => {
+            const sum = rows.find((row) => row.cluster_id === null);
+            const clusters = rows.filter((row) => row.cluster_id !== null);
+            return (
+              <>
+                {sum && <Stats items={figures(sum, clusters)} />}
+                <ClusterUsageTable rows={clusters} />
+              </>
+            );
+          }}
+        </InsightCard>
+      )}
     </>
   );
 }

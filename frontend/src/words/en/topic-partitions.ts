@@ -45,7 +45,6 @@ export const topicPartitions = {
     bytes: (amount: number) => `${number(amount)} bytes`,
     leadersCopy: "leader’s copy",
     throughputOf: (partition: number) => `Throughput of partition ${partition}`,
-    lastHourIsKept: "Of one partition the last hour is kept; the topic’s own throughput reaches further back.",
   },
   partitionTable: {
     partition: "Partition",

@@ -45,4 +45,17 @@ export const usage = {
     ofSomeClustersNothingIs: "Of some clusters nothing is known yet: the sum is without them.",
     thereIsNoClusterThat: "There is no cluster that you may see.",
   },
+  firstNumbers: {
+    numbersAreCollected: "Numbers are being collected",
+    howUsageIsAddedUp:
+      "Usage is added up by hours, five minutes after each has ended. None has ended yet since the clusters are sampled; what each held, wrote and read, and what it costs, stands here from the first one on.",
+    whenNumbersCome: "When the first numbers come",
+    cluster: "Cluster",
+    sampledSince: "Sampled since",
+    firstNumbers: "First numbers",
+    notYet: "not yet",
+    afterTheFirstSample: "after the first sample",
+    beingComputed: "being computed",
+    late: (at: Slot) => rich`late: due ${at}`,
+  },
 } as const;

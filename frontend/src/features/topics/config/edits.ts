@@ -1,5 +1,5 @@
 /** What is typed into the configuration of a topic and not yet planned. */
-import { TOPIC_SETTINGS } from "@/generated/constants";
+import { TOPIC_SETTINGS, type TopicSetting } from "@/generated/constants";
 import { typedValue } from "@/lib/config-input";
 import type { FieldProblems } from "@/lib/problem";
 import type { ConfigEntry, PlanInputs } from "@/lib/types";
@@ -38,10 +38,26 @@ export function judged(edits: Edits, entries: readonly ConfigEntry[], refused: F
     } else {
       const typed = typedValue(name, text, setting);
       if (typed.problem !== undefined) problems[name] = typed.problem;
-      else if (entry.is_default || typed.value !== entry.value) changes[name] = typed.value;
+      // Wherever the value comes from: who opened a setting and typed nothing has changed nothing.
+      else if (!isSame(typed.value, entry.value, setting)) changes[name] = typed.value;
     }
     const said = refused[`configs/${name}`];
     if (said && !problems[name]) problems[name] = said;
   }
   return { changes, problems };
 }
+
+/** Whether both say the same to Kafka: lists have no order, numbers may be written in several ways. */
+function isSame(typed: string, value: string | null, { type }: TopicSetting): boolean {
+  const now = value ?? "";
+  if (type === "LIST") return items(typed) === items(now);
+  if (type === "DOUBLE" && typed !== "" && now !== "") return Number(typed) === Number(now);
+  return typed === now;
+}
+
+const items = (text: string): string =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .sort()
+    .join(",");

@@ -18,7 +18,6 @@ from controlplane.access.serializers import (
 from controlplane.alerts.serializers import rule_field, severity_field
 from controlplane.analytics.serializers import (
     AnalyticsRunSerializer,
-    CollectorSerializer,
     LagSerializer,
     RetentionSerializer,
 )
@@ -184,6 +183,12 @@ class AttentionSerializer(Shape):
     )
 
 
+class FirstVerdictSerializer(Shape):
+    first_verdict_due_at = serializers.DateTimeField(
+        allow_null=True, help_text="When groups can be judged first; null: they are."
+    )
+
+
 class ClusterSummarySerializer(Shape):
     topics = serializers.IntegerField()
     partitions = serializers.IntegerField()
@@ -259,7 +264,7 @@ CLUSTER, TOPIC, GROUP = _one(ClusterSerializer), _one(TopicSerializer), _one(Gro
 TOPICS, GROUPS = _list(TopicRowSerializer), _list(GroupRowSerializer)
 OPERATION, OPERATIONS = _one(OperationSerializer), _list(OperationSerializer)
 LAG, RETENTION = _one(LagSerializer), _one(RetentionSerializer)
-COLLECTOR = _one(CollectorSerializer)
+COLLECTOR = _one(FirstVerdictSerializer)
 LOADS, REASSIGNMENTS = _list(LoadSerializer), _one(ActiveReassignmentsSerializer)
 
 OverviewPageSerializer = _page(

@@ -3858,17 +3858,6 @@ export interface components {
             slices: number;
             took_ms: number;
         };
-        CollectorPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["Collector"] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
-        };
         ConfigChange: {
             after: string | null;
             before: string | null;
@@ -3941,7 +3930,7 @@ export interface components {
             parts: components["schemas"]["ConsoleAnalyticsParts"];
         };
         ConsoleAnalyticsParts: {
-            collector: components["schemas"]["CollectorPart"];
+            collector: components["schemas"]["FirstVerdictPart"];
             lag: components["schemas"]["LagPart"];
             retention: components["schemas"]["RetentionPart"];
             runs: components["schemas"]["AnalyticsRunListPart"];
@@ -3980,7 +3969,7 @@ export interface components {
             parts: components["schemas"]["ConsoleGroupParts"];
         };
         ConsoleGroupParts: {
-            collector: components["schemas"]["CollectorPart"];
+            collector: components["schemas"]["FirstVerdictPart"];
             group: components["schemas"]["GroupPart"];
             lag: components["schemas"]["LagPart"];
             retention: components["schemas"]["RetentionPart"];
@@ -4438,6 +4427,24 @@ export interface components {
         };
         FavouriteList: {
             data: components["schemas"]["Favourite"][];
+        };
+        FirstVerdict: {
+            /**
+             * Format: date-time
+             * @description When groups can be judged first; null: they are.
+             */
+            first_verdict_due_at: string | null;
+        };
+        FirstVerdictPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["FirstVerdict"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         /** @enum {string} */
         FormatEnum: "string" | "json" | "hex";
@@ -8641,7 +8648,10 @@ export interface operations {
                 /** @description States by comma, or `open`. */
                 state?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8650,10 +8660,28 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Of the list as it is shown, but for where its cursor leads. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A problem (RFC 9457) */

@@ -31,7 +31,7 @@ from controlplane.clusters.serializers import (
     ClusterSerializer,
     HostSerializer,
 )
-from controlplane.common.serializers import Shape
+from controlplane.common.serializers import PageSerializer, Shape
 from controlplane.groups.serializers import (
     GroupRowSerializer,
     GroupSerializer,
@@ -345,7 +345,9 @@ AnalyticsPageSerializer = _page(
         "collector": COLLECTOR,
     },
 )
-OperationsPageSerializer = _page("Operations", {"operations": OPERATIONS})
+OperationsPageSerializer = _page(
+    "Operations", {"operations": OPERATIONS, "page": _one(PageSerializer)}
+)
 OperationPageSerializer = _page(
     "Operation", {"operation": OPERATION, "plan": _part("Plan", PlanField(allow_null=True))}
 )

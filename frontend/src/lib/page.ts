@@ -80,10 +80,15 @@ export function usePage<N extends PageName>(name: N, address: PageAddress<N>, pa
 }
 
 /** A page of a list. While another page, order or search of the same list is awaited, the last one stays. */
-export function usePageOfList<N extends PageName>(name: N, address: PageAddress<N>, ask: PageAsk<N>) {
+export function usePageOfList<N extends PageName>(
+  name: N,
+  address: PageAddress<N>,
+  ask: PageAsk<N>,
+  pace: Pace<N> = REFRESH_MS,
+) {
   const path = filled(name, address);
   return useQuery({
-    ...pageQuery(name, address, REFRESH_MS, ask),
+    ...pageQuery(name, address, pace, ask),
     placeholderData: (before, query) => (query && isOf(query.queryKey, path) ? before : undefined),
   });
 }

@@ -3994,6 +3994,7 @@ export interface components {
         };
         ConsoleOperationsParts: {
             operations: components["schemas"]["OperationListPart"];
+            page: components["schemas"]["PagePart"];
         };
         ConsoleOverviewPage: {
             parts: components["schemas"]["ConsoleOverviewParts"];
@@ -5901,6 +5902,17 @@ export interface components {
         Page: {
             has_more: boolean;
             next: string | null;
+        };
+        PagePart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["Page"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         /** @enum {string} */
         PartEnum: "key" | "value" | "header";
@@ -23167,7 +23179,17 @@ export interface operations {
     };
     console_page_operations: {
         parameters: {
-            query?: never;
+            query?: {
+                cluster_id?: string;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description Kinds by comma that match `q` as well. */
+                kinds?: string;
+                /** @description A part of the id, of what it is about or of who began it, in any case; looked for in the newest 2,000. */
+                q?: string;
+                /** @description A state, several by comma, or `active`. */
+                state?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -23203,6 +23225,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -6,14 +6,14 @@ import { toDate } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import type { Operation } from "@/lib/types";
-import { words } from "@/words/plans";
+import { words } from "@/words/operation-list";
 import { DataTable } from "./data-table";
 import { Empty } from "./empty";
 import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 import { OperationStatus } from "./status";
 
-const say = words.operationList;
+const say = words;
 
 const column = createColumnHelper<Operation>();
 const base = [

@@ -1,5 +1,5 @@
 /** ACLs in words, and templates of ACLs for what people mean. */
-import { ACL_TEMPLATES } from "@/generated/constants";
+import { ACL_TEMPLATES } from "@/generated/settings";
 import type { AclTemplate } from "@/lib/access";
 import type { AclBinding, AclRule } from "@/lib/types";
 import { words } from "@/words/access";

@@ -42,7 +42,6 @@ from controlplane.common.openapi import PROBLEM, documented
 from controlplane.common.parsers import JsonBodyParser
 from controlplane.common.problems import NotFound
 from controlplane.common.views import problem_response
-from controlplane.observed.listings import Wanted
 from controlplane.tenants.authentication import ConsoleSessionAuthentication
 from controlplane.tenants.views import TenantView
 
@@ -176,7 +175,7 @@ def page_view(name: str, page: Page) -> type[TenantView]:
     class PageView(TenantView):
         area = page.area
         sources: Sources | None = None
-        wanted: list[Wanted]
+        wanted: list[Any]
 
         @documented(
             f"console_page_{name}",
@@ -188,7 +187,7 @@ def page_view(name: str, page: Page) -> type[TenantView]:
         def get(self, request: Request, **address: str) -> Response:
             wanted = self.wanted = []
             if page.query:
-                wanted += [page.query.wanted(request, self.tenant, address["cluster_id"])]
+                wanted += [page.query.asked(request, self.access, address)]
             self.sources = None
             if page.sources is not None:
                 self.sources = page.sources(self.tenant, self.scope, *address.values())

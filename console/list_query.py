@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import OpenApiParameter
@@ -10,6 +11,7 @@ from rest_framework.request import Request
 from controlplane.common.openapi import SEARCH
 from controlplane.common.problems import field_problem
 from controlplane.observed.listings import PAGE_MAX, SEARCH_MAX, SIZE_DEFAULT, SIZE_MAX, Wanted
+from controlplane.tenants.context import AccessContext
 from controlplane.tenants.favourites import favourite_names
 from controlplane.tenants.models import Tenant
 
@@ -19,6 +21,19 @@ PAGED = (
     OpenApiParameter("page", int, description="From 1; one that is too far is the last."),
     OpenApiParameter("size", int, description=f"1 to {SIZE_MAX}, {SIZE_DEFAULT} by default."),
 )
+
+
+class PageQuery(Protocol):
+    """What a page takes behind the question mark.
+
+    What is wanted has a `repr` of all that it says, and `first`: names that somebody has marked.
+    """
+
+    def parameters(self) -> list[OpenApiParameter]: ...
+
+    def asked(self, request: Request, access: AccessContext, address: dict[str, str]) -> Any:
+        """Raises Problem: it names what makes no sense."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +71,9 @@ class ListQuery:
                 description="What the person has marked before all others, or alone.",
             ),
         ]
+
+    def asked(self, request: Request, access: AccessContext, address: dict[str, str]) -> Wanted:
+        return self.wanted(request, access.tenant, address["cluster_id"])
 
     def wanted(self, request: Request, tenant: Tenant, cluster_id: str) -> Wanted:
         """What a request asks for. A key has no favourites.

@@ -18,7 +18,6 @@ from controlplane.access.serializers import (
 from controlplane.alerts.serializers import rule_field, severity_field
 from controlplane.analytics.serializers import (
     AnalyticsRunSerializer,
-    CollectorSerializer,
     LagSerializer,
     RetentionSerializer,
 )
@@ -31,7 +30,7 @@ from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterSerializer,
 )
-from controlplane.common.serializers import Shape
+from controlplane.common.serializers import PageSerializer, Shape
 from controlplane.groups.serializers import (
     GroupRowSerializer,
     GroupSerializer,
@@ -183,6 +182,12 @@ class AttentionSerializer(Shape):
     )
 
 
+class FirstVerdictSerializer(Shape):
+    first_verdict_due_at = serializers.DateTimeField(
+        allow_null=True, help_text="When groups can be judged first; null: they are."
+    )
+
+
 class ClusterSummarySerializer(Shape):
     topics = serializers.IntegerField()
     partitions = serializers.IntegerField()
@@ -258,7 +263,7 @@ CLUSTER, TOPIC, GROUP = _one(ClusterSerializer), _one(TopicSerializer), _one(Gro
 TOPICS, GROUPS = _list(TopicRowSerializer), _list(GroupRowSerializer)
 OPERATION, OPERATIONS = _one(OperationSerializer), _list(OperationSerializer)
 LAG, RETENTION = _one(LagSerializer), _one(RetentionSerializer)
-COLLECTOR = _one(CollectorSerializer)
+COLLECTOR = _one(FirstVerdictSerializer)
 LOADS, REASSIGNMENTS = _list(LoadSerializer), _one(ActiveReassignmentsSerializer)
 
 OverviewPageSerializer = _page(
@@ -338,7 +343,9 @@ AnalyticsPageSerializer = _page(
         "collector": COLLECTOR,
     },
 )
-OperationsPageSerializer = _page("Operations", {"operations": OPERATIONS})
+OperationsPageSerializer = _page(
+    "Operations", {"operations": OPERATIONS, "page": _one(PageSerializer)}
+)
 OperationPageSerializer = _page(
     "Operation", {"operation": OPERATION, "plan": _part("Plan", PlanField(allow_null=True))}
 )

@@ -37,4 +37,10 @@ def runs(tenant: Tenant, scope: Scope) -> Part:
 
 
 def collector(tenant: Tenant, scope: Scope, cluster_id: str) -> Part:
-    return Part(lambda: selectors.collector_state(tenant, scope, cluster_id))
+    """What pages show of it; the rest of its state is another one with each sample."""
+
+    def read() -> dict[str, Any]:
+        state = selectors.collector_state(tenant, scope, cluster_id)
+        return {"first_verdict_due_at": state["first_verdict_due_at"]}
+
+    return Part(read)

@@ -7,7 +7,8 @@ from typing import Any
 from rest_framework.serializers import Serializer
 
 from console import serializers as shapes
-from console.list_query import ListQuery
+from console.list_query import PageQuery
+from console.operation_query import OperationsQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
 from console.pages.broker import PLACEMENT_SOURCES, broker, placement
@@ -40,7 +41,7 @@ class Page:
     summary: str
     address: str = ""
     area: Area = Area.OUTLINE
-    query: ListQuery | None = None
+    query: PageQuery | None = None
     sources: Callable[..., Sources | None] | None = None
 
 
@@ -97,6 +98,7 @@ PAGES: dict[str, Page] = {
         shapes.OperationsPageSerializer,
         "Operations, newest first",
         area=Area.OPERATION,
+        query=OperationsQuery(),
     ),
     "operation": Page(
         operation,

@@ -38,6 +38,7 @@ FILTERS = [
 
 class AlertsView(TenantView):
     area = Area.OPERATION
+    tags_list = True
 
     @documented(
         "alert_list",

@@ -31,7 +31,12 @@ IF_MATCH = OpenApiParameter(
         " answer is 412. Without it the last writer wins."
     ),
 )
-IF_NONE_MATCH = "If-None-Match"
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="Tags that are known: an answer with one of them is 304 and empty.",
+)
 SEARCH = OpenApiParameter("q", str, description="A part of the name, in any case.")
 PAGED = [CURSOR, PAGE_SIZE]
 
@@ -104,8 +109,11 @@ def describe_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                 _has_header(spec, "Idempotency-Replayed", "`true`: an answer given before.")
             if IF_MATCH.name in taken:
                 _may_refuse(spec, 400, 412)
+            if IF_NONE_MATCH.name in taken:
+                _is_tagged(spec, "Of the list as it is shown, but for where its cursor leads.")
             if method == "get" and path.startswith("/api/v1/") and _is_single(result, spec):
-                _is_tagged(spec)
+                spec.setdefault("parameters", []).append(_known_tags())
+                _is_tagged(spec, "Of the resource as it is shown.")
     return result
 
 
@@ -118,16 +126,18 @@ def _is_single(result: dict[str, Any], spec: dict[str, Any]) -> bool:
     return "data" not in shape.get("properties", {})
 
 
-def _is_tagged(spec: dict[str, Any]) -> None:
-    spec.setdefault("parameters", []).append(
-        {
-            "in": "header",
-            "name": IF_NONE_MATCH,
-            "schema": {"type": "string"},
-            "description": "Tags that are known: an answer with one of them is 304 and empty.",
-        }
-    )
-    _has_header(spec, "ETag", "Of the resource as it is shown.")
+def _known_tags() -> dict[str, Any]:
+    """`IF_NONE_MATCH` as the document has it."""
+    return {
+        "in": "header",
+        "name": IF_NONE_MATCH.name,
+        "schema": {"type": "string"},
+        "description": IF_NONE_MATCH.description,
+    }
+
+
+def _is_tagged(spec: dict[str, Any], of: str) -> None:
+    _has_header(spec, "ETag", of)
     spec["responses"]["304"] = {"description": HTTPStatus(304).phrase}
     _may_refuse(spec, 400)
 

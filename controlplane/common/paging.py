@@ -68,13 +68,25 @@ def page_of_places(request: Request, read: Read) -> dict[str, Any]:
 
     Places are texts, or numbers that the list takes as text.
     """
-    size = page_size(request)
+    return places_behind(read, place_asked(request), page_size(request), request.path)
+
+
+def place_asked(request: Request) -> str | None:
+    """The place that a list is to go on behind; None: from its beginning.
+
+    Raises Invalid: the cursor is not one of this list's.
+    """
     cursor = request.query_params.get("cursor")
-    found = _filled(read, _open(request, cursor) if cursor else None, size)
+    return _open(request, cursor) if cursor else None
+
+
+def places_behind(read: Read, place: Any, size: int, path: str) -> dict[str, Any]:
+    """As `page_of_places`, of the list that is asked for at `path`."""
+    found = _filled(read, place, size)
     return {
         "data": found.rows,
         "page": {
-            "next": _seal(request, found.last) if found.has_more else None,
+            "next": _sealed(path, found.last) if found.has_more else None,
             "has_more": found.has_more,
         },
     }
@@ -151,8 +163,12 @@ def page_size(request: Request) -> int:
 
 
 def _seal(request: Request, key: object) -> str:
+    return _sealed(request.path, key)
+
+
+def _sealed(path: str, key: object) -> str:
     """Under the deployment's keys: even who may not see a row may be given its place."""
-    return seal({"list": request.path, "key": str(key)})
+    return seal({"list": path, "key": str(key)})
 
 
 def _open(request: Request, cursor: str) -> str:

@@ -340,8 +340,7 @@ def placed_on(reader: Reader, broker: int) -> dict[str, Any]:
 
 def trouble_on(reader: Reader, broker: int) -> dict[str, Any]:
     """The same of topics alone of which a partition is out of sync or offline: few, as a rule."""
-    in_trouble = Q(row__under_replicated__gt=0) | Q(row__offline__gt=0)
-    return _on_broker(broker, rows_to_cut(reader, TOPICS).filter(in_trouble))
+    return _on_broker(broker, rows_to_cut(reader, TOPICS).filter(Q(harm__gt=0)))
 
 
 def _on_broker(broker: int, rows: QuerySet[ObservedRow]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from controlplane.common.grants import Scope
+from controlplane.common.paging import Pair, places_behind
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.times import iso
 from controlplane.operations.models import Operation, OperationLock, Plan, Step
@@ -130,6 +131,37 @@ def filtered(
                 raise field_problem("/state", f"{name!r} is no state; there are: active, {known}.")
         rows = rows.filter(state__in=asked)
     return rows
+
+
+def operations_behind(
+    tenant: Tenant,
+    scope: Scope,
+    rows: QuerySet[Operation],
+    *,
+    place: str | None,
+    size: int,
+    path: str,
+) -> dict[str, Any]:
+    """{data, page: {next, has_more}}: of `rows` the next `size` behind a place, newest first.
+
+    `path` is where that list is asked for: its cursors are good for no other.
+    """
+    show = shown(scope, tenant)
+
+    def read(after: Any, limit: int) -> list[Pair]:
+        behind = rows if after is None else rows.filter(pk__lt=after)
+        return [(row.pk, show(row)) for row in behind.order_by("-pk")[:limit]]
+
+    return places_behind(read, place, size, path)
+
+
+def holding(rows: QuerySet[Operation], text: str, kinds: Collection[str]) -> QuerySet[Operation]:
+    """Those among the newest `SEARCHED_MAX` whose id, resource or actor holds `text`, or that are
+    of one of the kinds.
+    """
+    newest = rows.order_by("-pk").values("pk")[:SEARCHED_MAX]
+    holds = Q(resource__icontains=text) | Q(actor__icontains=text) | Q(pk__icontains=text)
+    return rows.filter(holds | Q(kind__in=kinds), pk__in=newest)
 
 
 def operations_holding(tenant: Tenant, scope: Scope, text: str, limit: int) -> list[Operation]:

@@ -19,7 +19,7 @@ from controlplane.common import etags
 from controlplane.common.grants import NOTHING, Area, Scope, Verb
 from controlplane.common.idempotency import Caller, carry_out_once, key_of
 from controlplane.common.metrics import PRECONDITIONS_FAILED
-from controlplane.common.openapi import IDEMPOTENCY, IF_MATCH
+from controlplane.common.openapi import IDEMPOTENCY, IF_MATCH, IF_NONE_MATCH
 from controlplane.common.parsers import is_storable
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.ratelimit import network_of
@@ -32,7 +32,7 @@ RECORDED = frozenset({401, 403, 404, 409, 412, 422, 428, 429})
 PATH_MAX = 300
 WRITES = ("post", "put", "patch", "delete")
 LIST = "data"
-"""The field of an answer that is a list, which has no tag."""
+"""The field of an answer that is a list, which as a rule has no tag."""
 
 
 def record_refusal(request: Any, response: Response) -> None:
@@ -99,11 +99,13 @@ class CheckedView(APIView):
         shows_secret: the answers of its POSTs hold a secret that is shown this once.
         is_prompt: its reads answer within `READ_PATIENCE_S` with what is known, whoever is silent.
             One that searches or streams has bounds of its own.
+        tags_list: its list is asked for again and again, and gets a tag as a resource has.
     """
 
     is_prompt: bool = True
     asks_outside: bool = False
     shows_secret: bool = False
+    tags_list: bool = False
     known_tags: etags.Precondition | None = None
 
     def __init_subclass__(cls, **more: Any) -> None:
@@ -188,7 +190,7 @@ class CheckedView(APIView):
     def documented_headers(cls, method: str) -> list[OpenApiParameter]:
         """Those of its requests that the document names; `method` in capitals."""
         if method in SAFE_METHODS:
-            return []
+            return [IF_NONE_MATCH] if cls.tags_list else []
         conditional = [IF_MATCH] if cls.held is not CheckedView.held else []
         return [*([IDEMPOTENCY] if method == "POST" else []), *conditional]
 
@@ -202,11 +204,22 @@ class CheckedView(APIView):
         own = shown.get(etags.FIELD)
         if response.status_code == 201 and own:
             response["ETag"] = own
-        if response.status_code != 200 or request.method not in SAFE_METHODS or LIST in shown:
+        if response.status_code != 200 or request.method not in SAFE_METHODS:
             return response
+        if LIST in shown:
+            return self._tagged_list(response, shown) if self.tags_list else response
         response["ETag"] = own or etags.tag_of(shown)
         # A tag that leaves out what is observed does not say that all is as it was.
         if not own and self.known_tags is not None and self.known_tags.has_weakly(response["ETag"]):
+            return Response(status=304, headers={"ETag": response["ETag"]})
+        return response
+
+    def _tagged_list(self, response: Response, shown: dict[str, Any]) -> Response:
+        """Compared weakly: a cursor is sealed anew each time and leads to the same place."""
+        page = {**shown.get("page", {}), "next": None}
+        tag = etags.tag_of({**shown, "page": page})
+        response["ETag"] = f"W/{tag}"
+        if self.known_tags is not None and self.known_tags.has_weakly(tag):
             return Response(status=304, headers={"ETag": response["ETag"]})
         return response
 

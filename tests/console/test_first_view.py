@@ -7,14 +7,21 @@ import pytest
 from tests.console.first_view import FONTS, first_view
 
 DIST = Path(__file__).resolve().parents[2] / "frontend" / "dist"
-LIMIT_BYTES = 200_000
+LIMIT_BYTES = 192_000
+"""What is sent is at most 200 kB; the headers of so many files are the rest."""
+LATE_WORDS = (
+    "Age at which a segment is rolled.",  # a setting's own description (`generated/settings`)
+    "Reads topics in a consumer group and commits its offsets.",  # a template of rules
+    "You may look at this, not change it",  # words of late parts
+    "See the record that is read first",  # words of plans
+)
 
 pytestmark = pytest.mark.skipif(
     not (DIST / ".vite" / "manifest.json").is_file(), reason="the console is not built"
 )
 
 
-def test_the_first_view_is_at_most_200_kilobytes():
+def test_the_first_view_leaves_room_for_headers():
     view = first_view(DIST)
     print(view.summary())
     assert view.total_bytes <= LIMIT_BYTES, view
@@ -28,6 +35,15 @@ def test_it_is_counted_whole():
     # Every script has its compressed form, or is too small for one.
     for name, size in view.script_bytes.items():
         assert (DIST / f"{name}.br").is_file() or size < 600, name
+
+
+def test_what_only_forms_and_plans_say_is_not_in_it():
+    view = first_view(DIST)
+    first = "".join((DIST / name).read_text() for name in view.script_bytes)
+    assert [words for words in LATE_WORDS if words in first] == []
+    # Each is in a file of the build, so that the words above mean something.
+    every = "".join(file.read_text() for file in (DIST / "assets").glob("*.js"))
+    assert [words for words in LATE_WORDS if words not in every] == []
 
 
 def test_charts_and_what_places_menus_are_not_in_it():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from controlplane.common.words import counted
 from controlplane.groups.diagnosis.causes import Found, cause_of, is_rebalancing, pace_of
 from controlplane.groups.diagnosis.facts import Cause, Diagnosis, GroupFacts, Standing
-from controlplane.groups.diagnosis.numbers import records, span
+from controlplane.groups.diagnosis.numbers import records
 from controlplane.groups.diagnosis.sentences import Scene, told
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Risk, Severity, Status
@@ -85,8 +85,8 @@ def _unjudged(facts: GroupFacts) -> Diagnosis:
 def _unknown(facts: GroupFacts, worst: Standing, found: Found, *, is_stale: bool) -> list[str]:
     said = []
     if is_stale:
-        age_s = (facts.now_ms - worst.sampled_ms) / 1000
-        said.append(f"The newest sample is {span(age_s)} old; how it does now is not known.")
+        # How old it is says `as_of`: a sentence with that in it is another one each second.
+        said.append("A newer sample is overdue; how it does now is not known.")
     needs_pace = found.cause not in _NO_PACE_NEEDED
     rates = (worst.produce_records_per_s, worst.consume_records_per_s)
     if needs_pace and None in rates:

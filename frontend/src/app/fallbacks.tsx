@@ -1,4 +1,3 @@
-import { Container } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconMapOff } from "@tabler/icons-react";
 import type { ErrorComponentProps } from "@tanstack/react-router";
@@ -29,8 +28,8 @@ export function NotFound() {
 export function RouteError({ error, reset }: ErrorComponentProps) {
   useDocumentTitle(`${toProblem(error).title} · Penstock`);
   return (
-    <Container size="sm" py="xl">
+    <div style={{ maxWidth: 720, margin: "0 auto", padding: "32px 16px" }}>
       <ProblemPanel error={error} onRetry={reset} />
-    </Container>
+    </div>
   );
 }

@@ -25,6 +25,7 @@ import {
   messageSearch,
   newTopicSearch,
   objectivesSearch,
+  operationsSearch,
   platformSearch,
   reassignSearch,
   resetSearch,
@@ -219,7 +220,7 @@ const runbookRoute = createRoute({
 const operationsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/operations",
-  validateSearch: listSearch,
+  validateSearch: operationsSearch,
   component: lazyRouteComponent(() => import("@/features/operations/operations-page"), "OperationsPage"),
 });
 const operationRoute = createRoute({

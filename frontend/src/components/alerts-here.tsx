@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { byHarm, concerns, useOpenAlerts } from "@/lib/alerts";
 import { isRefusal } from "@/lib/problem";
 import type { Alert } from "@/lib/types";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 import { AlertState, SeverityMark } from "./alert-marks";
 import { Card } from "./card";
 import { Notice } from "./notice";

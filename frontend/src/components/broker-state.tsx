@@ -1,5 +1,5 @@
 import type { Broker } from "@/lib/types";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 import { Status } from "./status";
 
 const say = words.brokerState;

@@ -1,5 +1,5 @@
 import { formatCost } from "@/lib/format";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 
 const say = words.cost;
 

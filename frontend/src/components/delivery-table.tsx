@@ -10,7 +10,7 @@ import { formatInteger } from "@/lib/format";
 import { toProblem } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { Delivery } from "@/lib/types";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 import { stateWord } from "./alert-marks";
 import { DataTable, type TableView } from "./data-table";
 import { RelTime } from "./rel-time";

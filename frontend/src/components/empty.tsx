@@ -1,4 +1,4 @@
-import { Center, Stack, Text, ThemeIcon } from "@mantine/core";
+import { Stack, Text, ThemeIcon } from "@mantine/core";
 import type { ReactNode } from "react";
 
 interface EmptyProps {
@@ -13,7 +13,7 @@ interface EmptyProps {
 /** Nothing here, why that is, and the next sensible thing to do. */
 export function Empty({ icon, title, children, action, heading = false }: EmptyProps) {
   return (
-    <Center py={32} px="md">
+    <div style={{ display: "grid", placeItems: "center", padding: "32px 16px" }}>
       <Stack align="center" gap={6} maw={440} ta="center">
         {icon && (
           <ThemeIcon variant="light" size={40} radius="xl" mb={4} aria-hidden>
@@ -30,6 +30,6 @@ export function Empty({ icon, title, children, action, heading = false }: EmptyP
         )}
         {action && <div style={{ marginTop: 8 }}>{action}</div>}
       </Stack>
-    </Center>
+    </div>
   );
 }

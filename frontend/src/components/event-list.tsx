@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { formatExact, toDate } from "@/lib/format";
 import { kindWord, subjectOf } from "@/lib/timeline";
 import type { TimelineEvent } from "@/lib/types";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 import { BrokerLink } from "./broker-link";
 import { actorName } from "./operation-list";
 import { RelTime } from "./rel-time";

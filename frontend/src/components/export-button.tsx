@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconDownload } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 
 const say = words.exportButton;
 

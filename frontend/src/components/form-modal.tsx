@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { isOutdated } from "@/lib/problem";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 import { Dialog } from "./dialog";
 import { ProblemPanel } from "./problem-panel";
 

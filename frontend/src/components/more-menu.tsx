@@ -1,7 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { IconChevronDown, IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 
 const say = words.moreMenu;
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { type Over, useMayWrite } from "@/lib/permissions";
 import { useSession } from "@/lib/session";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 import { Lines } from "./card";
 import { Notice } from "./notice";
 import { PageHeader } from "./page-header";

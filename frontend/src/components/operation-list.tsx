@@ -6,14 +6,14 @@ import { toDate } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import type { Operation } from "@/lib/types";
-import { words } from "@/words/plans";
-import { DataTable, type TableView } from "./data-table";
+import { words } from "@/words/operation-list";
+import { DataTable } from "./data-table";
 import { Empty } from "./empty";
 import { Quantity } from "./quantity";
 import { RelTime } from "./rel-time";
 import { OperationStatus } from "./status";
 
-const say = words.operationList;
+const say = words;
 
 const column = createColumnHelper<Operation>();
 const base = [
@@ -81,21 +81,23 @@ function State({ operation }: { operation: Operation }) {
 interface OperationListProps {
   operations: Operation[];
   compact?: boolean;
-  view?: TableView;
-  onView?: (view: TableView) => void;
+  /** A page of a longer list, the newest first: an order of what is on it would be none of the list. */
+  ofMany?: boolean;
   empty?: React.ReactNode;
 }
 
-export function OperationList({ operations, compact = false, view, onView, empty }: OperationListProps) {
+const short = [...base, started];
+const long = [...full, started];
+const unsorted = long.map((each) => ({ ...each, enableSorting: false }));
+
+export function OperationList({ operations, compact = false, ofMany = false, empty }: OperationListProps) {
   return (
     <DataTable
       rows={operations}
-      columns={compact ? [...base, started] : [...full, started]}
+      columns={compact ? short : ofMany ? unsorted : long}
       rowId={(row) => row.id}
       label={say.operations}
-      view={view}
-      onView={onView}
-      defaultSort="-created_at"
+      defaultSort={ofMany ? undefined : "-created_at"}
       empty={
         empty ?? (
           <Empty icon={<IconListDetails size={20} />} title={say.noOperationsYet}>

@@ -1,5 +1,5 @@
 import { Pagination } from "@mantine/core";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 
 const say = words.pager;
 

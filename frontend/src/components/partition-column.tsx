@@ -1,6 +1,6 @@
 import type { ColumnDef } from "@tanstack/react-table";
 import type { ReactNode } from "react";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 
 const say = words.partitionColumn;
 

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 import { Hint } from "./hint";
 
 const say = words.replicas;

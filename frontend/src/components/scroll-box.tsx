@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 
 const say = words.scrollBox;
 

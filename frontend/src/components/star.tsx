@@ -2,7 +2,7 @@ import { ActionIcon } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconStar, IconStarFilled } from "@tabler/icons-react";
 import { type Favourite, isFavourite, useFavourites, useSetFavourite } from "@/lib/favourites";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 
 const say = words.star;
 

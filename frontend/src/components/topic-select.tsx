@@ -2,7 +2,7 @@
 import { MultiSelect, type MultiSelectProps, Select, type SelectProps } from "@mantine/core";
 import { useState } from "react";
 import { useTopicSearch } from "@/lib/topic-search";
-import { words } from "@/words/parts";
+import { words } from "@/words/late-parts";
 
 const say = words.topicSelect;
 

@@ -109,6 +109,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/analytics/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same of each of the tenant's clusters */
+        get: operations["analytics_tenant_readiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/analytics/runs": {
         parameters: {
             query?: never;
@@ -522,6 +539,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/analytics/offsets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Log start and log end offset over time: what retention took, and what came */
+        get: operations["analytics_offsets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/analytics/pace/{group}": {
         parameters: {
             query?: never;
@@ -531,6 +565,23 @@ export interface paths {
         };
         /** What was produced and consumed on a group's topics, and when retention takes it */
         get: operations["analytics_pace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/analytics/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What each analysis needs, has so far, and when its first numbers come */
+        get: operations["analytics_readiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2754,7 +2805,7 @@ export interface components {
             data: components["schemas"]["AclTemplate"][];
         };
         /** @enum {string} */
-        Act5bcEnum: "remove" | "replace" | "hash";
+        ActEnum: "remove" | "replace" | "hash";
         ActiveReassignments: {
             rows: components["schemas"]["Reassignment"][];
             total: number;
@@ -2960,6 +3011,8 @@ export interface components {
             silenced_by: string | null;
             why: string;
         };
+        /** @enum {string} */
+        AnalysisEnum: "rollups" | "usage" | "retention-what-if" | "hot-partitions" | "change-impact" | "silent-producers" | "disk-forecast" | "unused-topics";
         AnalyticsRun: {
             attempt: number;
             cancel_requested: boolean;
@@ -3150,6 +3203,22 @@ export interface components {
             /** @description Why nothing is known of it; null when something is. */
             unknown_because: string | null;
         };
+        Awaited: {
+            analysis: components["schemas"]["AnalysisEnum"];
+            /**
+             * Format: date-time
+             * @description When the run begins that gives it the last one; null: ready, or nothing was sampled yet.
+             */
+            first_at: string | null;
+            /** @description Of those. */
+            have: number;
+            /** @description Whole hours or days that it wants at the least. */
+            needed: number;
+            state: components["schemas"]["AwaitedStateEnum"];
+            unit: components["schemas"]["PeriodsEnum"];
+        };
+        /** @enum {string} */
+        AwaitedStateEnum: "ready" | "collecting" | "computing" | "late" | "not_sampled";
         BackfillAnswer: {
             attempt: number;
             cancel_requested: boolean;
@@ -3505,6 +3574,8 @@ export interface components {
             ca_pem: string | null;
             /** @description The same with the keys of Java clients. */
             java: string;
+            /** @description What a client may log in by, the usual one first. Of a cluster that runs elsewhere the one that is known to work; of a user those that it has a password for. */
+            mechanisms: string[];
             /** @description librdkafka's keys, one a line. */
             properties: string;
             python: string;
@@ -3564,7 +3635,10 @@ export interface components {
             kind: components["schemas"]["Kind5feEnum"];
             name: string;
             phase: components["schemas"]["ClusterPhaseEnum"];
+            /** @description What new users get and `client-config` names; null: no login. */
             sasl_mechanism: string | null;
+            /** @description What a client may log in by, the usual one first. Of a cluster that runs elsewhere the one that is known to work; of a user those that it has a password for. */
+            sasl_mechanisms: string[];
             security_protocol: string;
             /** @description Why the brokers did not say who they are: controller and, of a registered cluster, brokers are unknown then. Null when they did, or were not asked, as in lists. */
             unknown_because: string | null;
@@ -3942,17 +4016,6 @@ export interface components {
             slices: number;
             took_ms: number;
         };
-        CollectorPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["Collector"] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
-        };
         ConfigChange: {
             after: string | null;
             before: string | null;
@@ -4025,7 +4088,7 @@ export interface components {
             parts: components["schemas"]["ConsoleAnalyticsParts"];
         };
         ConsoleAnalyticsParts: {
-            collector: components["schemas"]["CollectorPart"];
+            collector: components["schemas"]["FirstVerdictPart"];
             lag: components["schemas"]["LagPart"];
             retention: components["schemas"]["RetentionPart"];
             runs: components["schemas"]["AnalyticsRunListPart"];
@@ -4064,7 +4127,7 @@ export interface components {
             parts: components["schemas"]["ConsoleGroupParts"];
         };
         ConsoleGroupParts: {
-            collector: components["schemas"]["CollectorPart"];
+            collector: components["schemas"]["FirstVerdictPart"];
             group: components["schemas"]["GroupPart"];
             lag: components["schemas"]["LagPart"];
             retention: components["schemas"]["RetentionPart"];
@@ -4089,6 +4152,7 @@ export interface components {
         };
         ConsoleOperationsParts: {
             operations: components["schemas"]["OperationListPart"];
+            page: components["schemas"]["PagePart"];
         };
         ConsoleOverviewPage: {
             parts: components["schemas"]["ConsoleOverviewParts"];
@@ -4521,6 +4585,24 @@ export interface components {
         };
         FavouriteList: {
             data: components["schemas"]["Favourite"][];
+        };
+        FirstVerdict: {
+            /**
+             * Format: date-time
+             * @description When groups can be judged first; null: they are.
+             */
+            first_verdict_due_at: string | null;
+        };
+        FirstVerdictPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["FirstVerdict"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         /** @enum {string} */
         FormatEnum: "string" | "json" | "hex";
@@ -5437,7 +5519,7 @@ export interface components {
             tenant: string;
         };
         Mask: {
-            act: components["schemas"]["Act5bcEnum"];
+            act: components["schemas"]["ActEnum"];
             /** Format: date-time */
             created_at: string;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
@@ -5451,7 +5533,7 @@ export interface components {
         };
         MaskInputRequest: {
             /** @description `hash`: equal values of the tenant stay equal, and are not shown. */
-            act: components["schemas"]["Act5bcEnum"];
+            act: components["schemas"]["ActEnum"];
             /** @default  */
             note?: string;
             part: components["schemas"]["PartEnum"];
@@ -5814,6 +5896,37 @@ export interface components {
             record: components["schemas"]["Message"] | null;
             topic: string;
         };
+        Offsets: {
+            /** Format: date-time */
+            as_of: string | null;
+            /** @description Held by one replica. The last that is known of each step; null where nothing is. */
+            bytes: (number | null)[];
+            /** @description Log end offset, of a topic added over its partitions. The last that is known of each step; null where nothing is. */
+            end_offset: (number | null)[];
+            /** Format: date-time */
+            from: string | null;
+            of: components["schemas"]["OffsetsOfEnum"];
+            range: components["schemas"]["OffsetsRangeEnum"];
+            /** @description Why something is missing. */
+            reason: string | null;
+            source: components["schemas"]["PeriodsEnum"];
+            /**
+             * Format: date-time
+             * @description Newer numbers are due before this; later than that, what is shown is old.
+             */
+            stale_after: string | null;
+            /** @description Log start offset, of a topic added over its partitions. The last that is known of each step; null where nothing is. */
+            start_offset: (number | null)[];
+            step_s: number;
+            /** Format: date-time */
+            to: string | null;
+            /** @description The beginnings of the steps. */
+            ts_ms: number[];
+        };
+        /** @enum {string} */
+        OffsetsOfEnum: "topic" | "partition";
+        /** @enum {string} */
+        OffsetsRangeEnum: "6h" | "24h" | "7d" | "30d" | "90d";
         OpenInvitation: {
             /** Format: date-time */
             expires_at: string;
@@ -6105,6 +6218,17 @@ export interface components {
             has_more: boolean;
             next: string | null;
         };
+        PagePart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["Page"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         /** @enum {string} */
         PartEnum: "key" | "value" | "header";
         /** @enum {string} */
@@ -6193,6 +6317,8 @@ export interface components {
         };
         /** @enum {string} */
         PatternTypeEnum: "LITERAL" | "PREFIXED";
+        /** @enum {string} */
+        PeriodsEnum: "hours" | "days";
         /** @enum {string} */
         PermissionEnum: "ALLOW" | "DENY";
         Placed: {
@@ -6437,8 +6563,26 @@ export interface components {
             /** Format: double */
             request_percentage?: number | null;
         };
-        /** @enum {string} */
-        RangeEnum: "1h" | "6h" | "24h" | "7d" | "30d" | "90d";
+        Readiness: {
+            cluster: string;
+            cluster_id: string;
+            data: components["schemas"]["Awaited"][];
+            days: number;
+            /** @description Added up so far, as far as any analysis counts. */
+            hours: number;
+            /** @description Between samples. */
+            interval_s: number;
+            /**
+             * Format: date-time
+             * @description Of the first sample that anything is known of.
+             */
+            observed_since: string | null;
+        };
+        ReadinessList: {
+            /** @description All clusters are there. */
+            complete: boolean;
+            data: components["schemas"]["Readiness"][];
+        };
         ReadingDone: {
             /** @description Of keys, values and headers that were read; null where masks hide any. */
             bytes: number | null;
@@ -6447,7 +6591,7 @@ export interface components {
             elapsed_ms: number;
             /** @description `limit`: the page is full; `end`: there is no more; else a bound. */
             ended_by: components["schemas"]["EndedByEnum"];
-            /** @description Records that the expression could not judge: they are not shown. */
+            /** @description Records that the filters could not judge, and that are not shown: an expression compares what has no order in them, or a header may be among those behind the first 100, which are not read. */
             filter_errors: number;
             held_back: components["schemas"]["HeldBack"][];
             /** @description Of a live tail: matched, and too many to show. */
@@ -6480,7 +6624,7 @@ export interface components {
             /** @description Of keys, values and headers that were read; null where masks hide any. */
             bytes: number | null;
             elapsed_ms: number;
-            /** @description Records that the expression could not judge: they are not shown. */
+            /** @description Records that the filters could not judge, and that are not shown: an expression compares what has no order in them, or a header may be among those behind the first 100, which are not read. */
             filter_errors: number;
             /** @description Of a live tail: matched, and too many to show. */
             left_out: number;
@@ -7390,7 +7534,7 @@ export interface components {
             /** Format: date-time */
             from: string | null;
             of: components["schemas"]["ThroughputOfEnum"];
-            range: components["schemas"]["RangeEnum"];
+            range: components["schemas"]["ThroughputRangeEnum"];
             /** @description Why something is missing. */
             reason: string | null;
             /** @description The busiest first, 50 at most. */
@@ -7409,6 +7553,8 @@ export interface components {
         };
         /** @enum {string} */
         ThroughputOfEnum: "cluster" | "broker" | "topic" | "group" | "partition";
+        /** @enum {string} */
+        ThroughputRangeEnum: "1h" | "6h" | "24h" | "7d" | "30d" | "90d";
         ThroughputSeries: {
             /** @description As leader. */
             broker: number | null;
@@ -8868,7 +9014,10 @@ export interface operations {
                 /** @description States by comma, or `open`. */
                 state?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -8877,10 +9026,28 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description Of the list as it is shown, but for where its cursor leads. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -9132,6 +9299,62 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_tenant_readiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadinessList"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11624,6 +11847,102 @@ export interface operations {
             };
         };
     };
+    analytics_offsets: {
+        parameters: {
+            query: {
+                /** @description Without it all of the topic's, added. */
+                partition?: number;
+                /** @description At most; 10 to 1000, 240 by default. */
+                points?: number;
+                /** @description 7d */
+                range?: "24h" | "30d" | "6h" | "7d" | "90d";
+                topic: string;
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Offsets"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     analytics_pace: {
         parameters: {
             query?: {
@@ -11679,6 +11998,64 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_readiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -24055,7 +24432,17 @@ export interface operations {
     };
     console_page_operations: {
         parameters: {
-            query?: never;
+            query?: {
+                cluster_id?: string;
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description Kinds by comma that match `q` as well. */
+                kinds?: string;
+                /** @description A part of the id, of what it is about or of who began it, in any case; looked for in the newest 2,000. */
+                q?: string;
+                /** @description A state, several by comma, or `active`. */
+                state?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -24091,6 +24478,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

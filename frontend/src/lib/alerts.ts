@@ -1,8 +1,8 @@
 /** Alerts, their rules and silences: what the REST API says of them, and how they are ranked. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import type { QueryOf } from "./addresses";
+import { type AnswerOf, asked as query, type QueryOf } from "./addresses";
 import { api } from "./api-client";
-import { REFRESH_MS } from "./page";
+import { readList, REFRESH_MS } from "./page";
 import { isRefusal } from "./problem";
 import type { Alert, AlertSeverity } from "./types";
 
@@ -57,11 +57,17 @@ export function concerns(alert: Alert, area: "group" | "topic", name: string): b
 }
 
 type AlertQuery = QueryOf<"/api/v1/alerts">;
+type AlertList = AnswerOf<"get", "/api/v1/alerts">;
 
 const alertsQuery = (asked: AlertQuery) =>
   queryOptions({
     queryKey: ["page", "alerts", asked],
-    queryFn: ({ signal }) => api.get("/api/v1/alerts", { query: { page_size: ALERTS_MAX, ...asked }, signal }),
+    queryFn: ({ client, queryKey, signal }) =>
+      readList<AlertList>(
+        `/api/v1/alerts${query({ page_size: ALERTS_MAX, ...asked })}`,
+        client.getQueryData<AlertList>(queryKey),
+        signal,
+      ),
     refetchInterval: ({ state }) => (isRefusal(state) ? false : REFRESH_MS),
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TOPIC_SETTINGS } from "@/generated/constants";
+import { TOPIC_SETTINGS } from "@/generated/settings";
 import { typedValue } from "./config-input";
 
 const typed = (name: string, text: string) => {

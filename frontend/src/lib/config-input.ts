@@ -1,5 +1,5 @@
 /** What somebody types for a setting, as the value that Kafka takes: with units, within the key's own bounds. Pure. */
-import type { TopicSetting } from "@/generated/constants";
+import type { TopicSetting } from "@/generated/settings";
 import { words } from "@/words/topic-settings";
 import { unitOf } from "./config-values";
 

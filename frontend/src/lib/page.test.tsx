@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { describe, expect, it, vi } from "vitest";
 import { operation, topicRow } from "@/testing/samples";
 import { ok, Refusal, serve } from "@/testing/server";
-import { pageQuery, REFRESH_MS, usePage } from "./page";
+import { pageQuery, readList, REFRESH_MS, usePage } from "./page";
 
 const wrapper = ({ children }: { children: ReactNode }) => (
   <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
@@ -64,6 +64,20 @@ describe("page read models", () => {
     await result.current.refetch();
     await result.current.refetch();
     expect(known).toEqual([null, 'W/"says.1"', 'W/"says.2"']);
+  });
+
+  it("are lists, too: what is kept of one stays while it is the same", async () => {
+    const known: (string | null)[] = [];
+    vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
+      known.push(new Headers(init.headers).get("If-None-Match"));
+      if (known.length === 1) return new Response('{"data":[1]}', { headers: { ETag: 'W/"t1"' } });
+      return new Response(null, { status: 304, headers: { ETag: 'W/"t1"' } });
+    });
+    const { signal } = new AbortController();
+    const first = await readList<{ data: number[] }>("/api/v1/alerts", undefined, signal);
+    expect(first).toEqual({ data: [1], tag: 'W/"t1"' });
+    expect(await readList("/api/v1/alerts", first, signal)).toBe(first);
+    expect(known).toEqual([null, 'W/"t1"']);
   });
 
   it("are not asked for again once refused", async () => {

@@ -52,15 +52,25 @@ export function pageQuery<N extends PageName>(
   });
 }
 
-/** What is kept of a page beside its parts: the tag by which the server knows whether it still says the same. */
+/** What is kept of an answer beside what it says: the tag by which the server knows whether it still says the same. */
 interface Tagged {
   tag?: string;
+}
+
+const NOTHING_KNOWN = "The server says that nothing has changed, but nothing is known.";
+
+/** A list of `/api/v1` that has a tag; `kept` is what was answered for the same path before. */
+export async function readList<M>(path: string, kept: (M & Tagged) | undefined, signal: AbortSignal) {
+  const answer = await readChanged<M>(path, { ifNoneMatch: kept?.tag, signal });
+  if (!("ages" in answer)) return { ...answer.body, tag: answer.tag };
+  if (kept === undefined) throw new Error(NOTHING_KNOWN);
+  return kept;
 }
 
 async function readPage<M>(path: string, kept: (M & Tagged) | undefined, signal: AbortSignal): Promise<M & Tagged> {
   const answer = await readChanged<M>(path, { ifNoneMatch: kept?.tag, signal });
   if (!("ages" in answer)) return { ...answer.body, tag: answer.tag };
-  if (kept === undefined) throw new Error("The server says that nothing has changed, but nothing is known.");
+  if (kept === undefined) throw new Error(NOTHING_KNOWN);
   // The tag may be another one: of what the page was made of this time, though it says the same.
   return { ...younger(kept, answer.ages), tag: answer.tag ?? kept.tag };
 }
@@ -70,10 +80,15 @@ export function usePage<N extends PageName>(name: N, address: PageAddress<N>, pa
 }
 
 /** A page of a list. While another page, order or search of the same list is awaited, the last one stays. */
-export function usePageOfList<N extends PageName>(name: N, address: PageAddress<N>, ask: PageAsk<N>) {
+export function usePageOfList<N extends PageName>(
+  name: N,
+  address: PageAddress<N>,
+  ask: PageAsk<N>,
+  pace: Pace<N> = REFRESH_MS,
+) {
   const path = filled(name, address);
   return useQuery({
-    ...pageQuery(name, address, REFRESH_MS, ask),
+    ...pageQuery(name, address, pace, ask),
     placeholderData: (before, query) => (query && isOf(query.queryKey, path) ? before : undefined),
   });
 }

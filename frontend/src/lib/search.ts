@@ -41,6 +41,13 @@ export const listSearch = (raw: ListSearch & SearchSchemaInput): ListSearch => (
   state: text(raw.state),
 });
 
+/** Operations: the page that goes on behind `cursor`. */
+export const operationsSearch = (raw: { q?: string; state?: string; cursor?: string } & SearchSchemaInput) => ({
+  q: text(raw.q),
+  state: text(raw.state),
+  cursor: text(raw.cursor),
+});
+
 /** A new topic: the one that it is made like. */
 export const newTopicSearch = (raw: { from?: string } & SearchSchemaInput) => ({ from: text(raw.from) });
 

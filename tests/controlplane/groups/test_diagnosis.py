@@ -334,10 +334,10 @@ def test_one_rate_alone_is_told():
     assert found.text.startswith("Consumes 14/s, what is produced is not known on orders")
 
 
-def test_an_old_verdict_says_its_age():
+def test_an_old_verdict_says_that_it_is():
     found = said(standing(sampled_ms=NOW_MS - 900_000, stale_after_ms=NOW_MS - 840_000))
     assert found.is_stale
-    assert found.unknown[0] == "The newest sample is 15 min old; how it does now is not known."
+    assert found.unknown[0] == "A newer sample is overdue; how it does now is not known."
 
 
 def test_where_only_sums_are_known_it_says_so():

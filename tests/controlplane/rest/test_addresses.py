@@ -38,6 +38,7 @@ BAD_QUERY = {
     "brokers": ["0", "31", "-1", "x", "1.5", "٣", "9" * 5_000, "\0", ""],
     "cluster_id": ["\0"],
     "runbook": ["\0"],
+    "kinds": ["bogus", "topic.create,bogus", "\0"],
     "state": ["bogus", "running,bogus", "\0", ","],
     "from": ["yesterday", "\0", "9" * 40, "2026-13-45"],
     "to": ["tomorrow", "0001-01-01T00:00:00+23:59x"],

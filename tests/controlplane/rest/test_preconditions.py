@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from prometheus_client import REGISTRY
 
+from controlplane.alerts.models import Alert, new_alert_id
 from controlplane.clusters.models import HostState
 from controlplane.common import etags
 from controlplane.common.problems import Problem
@@ -85,6 +86,7 @@ SINGLE = [
     route
     for route, view in views().items()
     if hasattr(view, "get")
+    and not view.tags_list
     and not NO_RESOURCE.search(route)
     and "200" in (spec := document()["paths"][documented_path(route)]["get"])["responses"]
     and any(row["name"] == "If-None-Match" for row in spec.get("parameters", ()))
@@ -157,6 +159,38 @@ def test_rows_of_a_list_have_the_tags_of_what_they_show(client, ids, route):
     assert rows
     for row in rows:
         assert client.get(f"/{route}/{row[LISTS[route]]}")["ETag"] == row["etag"]
+
+
+TAGGED_LISTS = sorted(route for route, view in views().items() if view.tags_list)
+
+
+@pytest.mark.parametrize("route", TAGGED_LISTS)
+def test_a_list_that_is_asked_for_again_is_sent_when_it_is_another_one(client, ids, route):
+    first = client.get(f"/{route}?page_size=1")
+    assert re.fullmatch(r'W/"[0-9a-f]{32}"', first["ETag"])
+    known = {"headers": {"If-None-Match": first["ETag"]}}
+    again = client.get(f"/{route}?page_size=1", **known)
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+    assert client.get(f"/{route}?page_size=1", headers={"If-None-Match": '"-"'}).json()["data"]
+    Alert.objects.update(note="seen")
+    assert client.get(f"/{route}?page_size=1", **known).json()["data"][0]["note"] == "seen"
+
+
+def test_a_cursor_of_a_list_that_was_not_sent_again_still_leads_on(world, ids):
+    one = Alert.objects.get(pk=ids["alert"])
+    other = Alert.objects.get(pk=one.pk)
+    other.pk, other.subject = new_alert_id(), "topic/other"
+    other.save(force_insert=True)
+    reader = client_for(world.tenant)
+    first = reader.get("/api/v1/alerts?page_size=1")
+    again = reader.get("/api/v1/alerts?page_size=1", headers={"If-None-Match": first["ETag"]})
+    assert again.status_code == 304
+    cursor = first.json()["page"]["next"]
+    assert reader.get("/api/v1/alerts", {"cursor": cursor}).json()["data"][0]["id"] == one.pk
+
+
+def test_lists_are_tagged_by_choice():
+    assert TAGGED_LISTS == ["api/v1/alerts"]
 
 
 def send(client, method, route, ids, **headers):

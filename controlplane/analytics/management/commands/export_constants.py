@@ -24,7 +24,8 @@ HEAD = """\
 import type { components } from "./api";
 
 type Schemas = components["schemas"];
-
+"""
+TOPIC_SETTING = """
 /** A setting as the brokers check it; bounds are null where it is no number. */
 export interface TopicSetting {
   type: string;
@@ -38,6 +39,8 @@ export interface TopicSetting {
   has_effect: boolean;
 }
 """
+SETTINGS_FILE = "settings.ts"
+"""Beside the statuses, which every page needs: tables of forms, which the first view needs not."""
 
 # How the OpenAPI document calls what these are.
 LAG_STATUS, RISK, OPERATION_STATE = (
@@ -55,23 +58,33 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="fail when it would change")
 
     def handle(self, *_: Any, output: Path, check: bool, **__: Any) -> None:
-        text = constants()
-        if check:
-            if not output.exists() or output.read_text() != text:
-                raise CommandError(f"{output} is out of date: run manage.py export_constants")
-            return
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text)
-        self.stdout.write(f"wrote {output}")
+        texts = {output: constants(), output.with_name(SETTINGS_FILE): form_tables()}
+        for file, text in texts.items():
+            if not check:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+                self.stdout.write(f"wrote {file}")
+            elif not file.exists() or file.read_text() != text:
+                raise CommandError(f"{file} is out of date: run manage.py export_constants")
+
+
+Table = tuple[str, str, str, Any]
+"""What it is, its name, its type in TypeScript, its value."""
+
+
+def exported(tables: list[Table]) -> str:
+    return "".join(
+        f"\n/** {comment} */\nexport const {name}: {kind} = {json.dumps(value)};\n"
+        for comment, name, kind, value in tables
+    )
 
 
 def constants() -> str:
-    """The module's text."""
+    """The text of the module of statuses."""
     terminal = [state for state in OPERATION_MOVES.states if state in TERMINAL_STATES]
     severities = " | ".join(json.dumps(severity) for severity in Severity)
-    return f"{HEAD}export type Severity = {severities};\n" + "".join(
-        f"\n/** {comment} */\nexport const {name}: {kind} = {json.dumps(value)};\n"
-        for comment, name, kind, value in (
+    return f"{HEAD}\nexport type Severity = {severities};\n" + exported(
+        [
             (
                 "How a group does on a topic, from the best to the worst.",
                 "LAG_STATUSES",
@@ -97,6 +110,14 @@ def constants() -> str:
                 f"readonly {OPERATION_STATE}[]",
                 terminal,
             ),
+        ]
+    )
+
+
+def form_tables() -> str:
+    """The text of the module of what forms offer."""
+    return f"{HEAD}{TOPIC_SETTING}" + exported(
+        [
             (
                 "What a tenant may set on brokers: key and allowed values.",
                 "BROKER_SETTINGS",
@@ -115,5 +136,5 @@ def constants() -> str:
                 'readonly Schemas["AclTemplate"][]',
                 [template.as_row() for template in TEMPLATES],
             ),
-        )
+        ]
     )

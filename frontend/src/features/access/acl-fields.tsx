@@ -1,5 +1,5 @@
 import { Checkbox, Group, MultiSelect, Select, Stack, TextInput } from "@mantine/core";
-import { ACL_TEMPLATES } from "@/generated/constants";
+import { ACL_TEMPLATES } from "@/generated/settings";
 import { words } from "@/words/access";
 import { operationWords } from "@/lib/acl-words";
 import { type AclInput, BY_HAND, OPERATIONS, templateOf } from "./acl-words";

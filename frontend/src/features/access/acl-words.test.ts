@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ACL_TEMPLATES } from "@/generated/constants";
+import { ACL_TEMPLATES } from "@/generated/settings";
 import type { AclTemplate } from "@/lib/access";
 import { aclSummary, resourceWords } from "@/lib/acl-words";
 import {

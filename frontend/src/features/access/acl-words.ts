@@ -1,5 +1,5 @@
 /** Templates of ACLs for what people mean, and what the form of ACLs holds. */
-import { ACL_TEMPLATES } from "@/generated/constants";
+import { ACL_TEMPLATES } from "@/generated/settings";
 import type { AclTemplate } from "@/lib/access";
 import { operationWords } from "@/lib/acl-words";
 import type { AclBinding, AclRule } from "@/lib/types";

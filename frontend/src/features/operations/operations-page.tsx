@@ -1,14 +1,12 @@
-import { SegmentedControl, Select } from "@mantine/core";
+import { Button, Group, SegmentedControl, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Card, PartView } from "@/components/card";
 import { Empty } from "@/components/empty";
 import { OperationList } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { SearchBox } from "@/components/search-box";
-import { kindLabel } from "@/lib/kinds";
-import { TERMINAL } from "@/lib/operations";
-import { usePage } from "@/lib/page";
-import type { Operation } from "@/lib/types";
+import { kindLabel, OPERATION_KINDS } from "@/lib/kinds";
+import { usePageOfList } from "@/lib/page";
 import { useOverview } from "@/lib/use-clusters";
 import { words } from "@/words/operations";
 
@@ -22,25 +20,35 @@ const FILTERS = [
   { value: "failed", label: say.failed },
 ];
 
-function matches(operation: Operation, state: string | undefined, needle: string): boolean {
-  if (state === "active" && TERMINAL.has(operation.state)) return false;
-  if (state === "failed" && operation.state !== "failed") return false;
-  const text = `${operation.id} ${kindLabel(operation.kind)} ${operation.resource ?? ""} ${operation.actor ?? ""}`;
-  return text.toLowerCase().includes(needle);
+const REFRESH_MS = 5_000;
+
+/** What the server is asked for. What kinds are called here only the console knows. */
+function askOf(search: { q?: string; state?: string; cursor?: string }) {
+  const [state, clusterId] = (search.state ?? "").split("@");
+  const needle = search.q?.toLowerCase();
+  const kinds = needle ? OPERATION_KINDS.filter((kind) => kindLabel(kind).toLowerCase().includes(needle)) : [];
+  return {
+    q: search.q,
+    kinds: kinds.join(",") || undefined,
+    state: state || undefined,
+    cluster_id: clusterId || undefined,
+    cursor: search.cursor,
+  };
 }
 
 export function OperationsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePage("operations", {}, 5_000);
+  const query = usePageOfList("operations", {}, askOf(search), REFRESH_MS);
+  const following = query.data?.parts.page.data?.next;
   const overview = useOverview();
   const clusters = overview.data?.parts.clusters.data ?? [];
-  const needle = search.q?.toLowerCase() ?? "";
   const [state, clusterId] = (search.state ?? "").split("@");
   const setFilter = (nextState: string | undefined, nextCluster: string | undefined) => {
     const joined = `${nextState ?? ""}${nextCluster ? `@${nextCluster}` : ""}`;
-    void navigate({ search: (old) => ({ ...old, state: joined || undefined, page: undefined }), replace: true });
+    void navigate({ search: (old) => ({ ...old, state: joined || undefined, cursor: undefined }), replace: true });
   };
+  const goTo = (cursor: string | undefined) => void navigate({ search: (old) => ({ ...old, cursor }) });
   return (
     <>
       <PageHeader title={say.operations} sub={say.everyChangePlannedConfirmed} />
@@ -50,7 +58,7 @@ export function OperationsPage() {
             value={search.q ?? ""}
             label={say.searchOperations}
             onChange={(q) =>
-              void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })
+              void navigate({ search: (old) => ({ ...old, q: q || undefined, cursor: undefined }), replace: true })
             }
           />
           <SegmentedControl
@@ -75,17 +83,30 @@ export function OperationsPage() {
         <PartView query={query} name="operations" rows={8}>
           {(rows) => (
             <OperationList
-              operations={rows.filter(
-                (row) => matches(row, state, needle) && (!clusterId || row.cluster_id === clusterId),
-              )}
-              view={search}
-              onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+              ofMany
+              operations={rows}
               empty={
-                rows.length > 0 ? <Empty title={say.noOperationMatches}>{say.changeTheSearchOrThe}</Empty> : undefined
+                search.q || search.state || search.cursor ? (
+                  <Empty title={say.noOperationMatches}>{say.changeTheSearchOrThe}</Empty>
+                ) : undefined
               }
             />
           )}
         </PartView>
+        {(search.cursor ?? following) && (
+          <Group gap={8} px={14} py={8} justify="flex-end">
+            {search.cursor && (
+              <Button size="xs" variant="default" onClick={() => goTo(undefined)}>
+                {say.newest}
+              </Button>
+            )}
+            {following && (
+              <Button size="xs" variant="default" onClick={() => goTo(following)}>
+                {say.older}
+              </Button>
+            )}
+          </Group>
+        )}
       </Card>
     </>
   );

@@ -19,7 +19,10 @@ describe("signing in", () => {
       "GET /console/api/session": () => session_,
       "POST /console/api/login": () => (session_ = session()),
       "GET /console/api/pages/operations": {
-        parts: { operations: { status: "ok", as_of: null, reason: null, data: [] } },
+        parts: {
+          operations: { status: "ok", as_of: null, reason: null, data: [] },
+          page: { status: "ok", as_of: null, reason: null, data: { next: null, has_more: false } },
+        },
       },
     });
     expect(heading()).toBe("Sign in to Penstock");

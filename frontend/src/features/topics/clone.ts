@@ -1,5 +1,5 @@
 /** A new topic made like another one: what of it a form starts with. Pure. */
-import { TOPIC_SETTINGS } from "@/generated/constants";
+import { TOPIC_SETTINGS } from "@/generated/settings";
 import type { TopicDetail } from "@/lib/types";
 
 export interface NewTopicValues {

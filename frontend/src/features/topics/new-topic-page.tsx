@@ -9,7 +9,7 @@ import { NeedsRole } from "@/components/needs-role";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
-import { TOPIC_SETTINGS } from "@/generated/constants";
+import { TOPIC_SETTINGS } from "@/generated/settings";
 import { clearDrafts, useDraft } from "@/lib/draft";
 import { usePage } from "@/lib/page";
 import { parseProperties } from "@/lib/properties";

@@ -80,20 +80,6 @@ export const plans = {
     showPassword: "Show password",
     haveASafePlaceReady: "Have a safe place ready before you reveal it.",
   },
-  operationList: {
-    apiKey: (name: string) => `API key ${name}`,
-    operation: "Operation",
-    on: "On",
-    state: "State",
-    by: "By",
-    took: "Took",
-    started: "Started",
-    progress: "Progress",
-    operations: "Operations",
-    noOperationsYet: "No operations yet",
-    everyChangeRunsAsAn:
-      "Every change runs as an operation: planned, confirmed, carried out in steps, verified, and most can be undone.",
-  },
   operationLive: {
     aboutLeft: (etaSeconds: Slot) => rich`about ${etaSeconds} left`,
     live: "live",

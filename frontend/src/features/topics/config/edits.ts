@@ -1,5 +1,5 @@
 /** What is typed into the configuration of a topic and not yet planned. */
-import { TOPIC_SETTINGS, type TopicSetting } from "@/generated/constants";
+import { TOPIC_SETTINGS, type TopicSetting } from "@/generated/settings";
 import { typedValue } from "@/lib/config-input";
 import type { FieldProblems } from "@/lib/problem";
 import type { ConfigEntry, PlanInputs } from "@/lib/types";

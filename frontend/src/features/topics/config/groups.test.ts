@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TOPIC_SETTINGS } from "@/generated/constants";
+import { TOPIC_SETTINGS } from "@/generated/settings";
 import { grouped } from "./groups";
 
 const named = (...names: string[]) => grouped(names.map((name) => ({ name })));

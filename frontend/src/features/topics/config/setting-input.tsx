@@ -1,5 +1,5 @@
 import { Checkbox, Group, NativeSelect, TextInput } from "@mantine/core";
-import type { TopicSetting } from "@/generated/constants";
+import type { TopicSetting } from "@/generated/settings";
 import { ConfigValue } from "@/components/config-value";
 import { typedValue } from "@/lib/config-input";
 import { unitOf } from "@/lib/config-values";

@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconPencil, IconX } from "@tabler/icons-react";
 import { useEffect, useRef } from "react";
-import { TOPIC_SETTINGS, type TopicSetting } from "@/generated/constants";
+import { TOPIC_SETTINGS, type TopicSetting } from "@/generated/settings";
 import { Breakable } from "@/components/breakable";
 import { ConfigValue } from "@/components/config-value";
 import { unitOf } from "@/lib/config-values";

@@ -77,6 +77,8 @@ const PHASES: Record<string, string> = {
   plan: "planned",
   start: "started",
   cancel: "cancellation asked for",
+  pause: "paused",
+  resume: "resumed",
   throttle: "limit changed",
 };
 

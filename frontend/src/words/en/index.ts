@@ -26,6 +26,7 @@ export { parts } from "./parts";
 export { plans } from "./plans";
 export { platform } from "./platform";
 export { reassignments } from "./reassignments";
+export { rolls } from "./rolls";
 export { runbooks } from "./runbooks";
 export { session } from "./session";
 export { settings } from "./settings";

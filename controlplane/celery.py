@@ -55,8 +55,10 @@ def bound_waiting_of_beat(**_: Any) -> None:
 @worker_ready.connect
 def begin_upkeep(**_: Any) -> None:
     from controlplane import upkeep  # models need the applications loaded
+    from controlplane.clusters.probing import Probes, use_probes
 
     upkeep.start()
+    use_probes(Probes())
 
 
 @worker_shutdown.connect

@@ -6,9 +6,11 @@ class ClustersConfig(AppConfig):
     label = "clusters"
 
     def ready(self) -> None:
+        from controlplane.clusters.configuring import ClusterConfigure
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
         from controlplane.clusters.restarting import BrokerRestart
+        from controlplane.clusters.rolling import ClusterRestart
         from controlplane.clusters.selectors import names_by_id
         from controlplane.clusters.sources import ClusterSource
         from controlplane.observed.sources import use_source
@@ -22,6 +24,8 @@ class ClustersConfig(AppConfig):
             ClusterCredentials(),
             ClusterDelete(),
             BrokerRestart(),
+            ClusterRestart(),
+            ClusterConfigure(),
         ):
             register(kind)
         use_cluster_names(names_by_id)

@@ -5,7 +5,7 @@ shall run → the agent reports it running → it registers → its replicas are
 stops a broker cleanly, so that it hands its leadership over first, and fences it before the start.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,14 @@ from rest_framework import serializers
 from controlplane.clusters import services
 from controlplane.clusters.models import MANAGED, Broker, Cluster
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
+from controlplane.clusters.roll_look import MIN_ISR, least_in_sync
+from controlplane.clusters.rolls import behind, held
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
-from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.readings import AWAY, Gap
-from controlplane.gateway.types import PartitionDescription, TopicDescription
+from controlplane.gateway.readings import Gap
+from controlplane.gateway.types import TopicDescription
 from controlplane.operations.blast_radius import Extent, listed
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
@@ -37,7 +38,6 @@ from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
 
-MIN_ISR = "min.insync.replicas"
 GENERATION = "generation"
 NOTED = "noted"
 """In the memo: our own rows say that the broker is to start again."""
@@ -72,7 +72,7 @@ def stake(
     """
     leads = replicas = 0
     offline, unwritable, unknown = set(), set(), set()
-    for topic, part in _held(broker_id, topics):
+    for topic, part in held(broker_id, topics):
         replicas += 1
         leads += part.leader == broker_id
         if broker_id not in part.isr:
@@ -92,21 +92,6 @@ def stake(
         unwritable=frozenset(unwritable),
         unknown=frozenset(unknown),
     )
-
-
-def behind(broker_id: int, topics: Iterable[TopicDescription]) -> tuple[int, int]:
-    """(replicas of the broker that are in sync, all of them). Pure."""
-    found = [broker_id in part.isr for _, part in _held(broker_id, topics)]
-    return sum(found), len(found)
-
-
-def _held(
-    broker_id: int, topics: Iterable[TopicDescription]
-) -> Iterator[tuple[str, PartitionDescription]]:
-    for topic in topics:
-        for part in topic.partitions:
-            if broker_id in part.replicas:
-                yield topic.name, part
 
 
 class BrokerRestart(ClusterOperationKind):
@@ -210,24 +195,7 @@ def _stake_of(gateway: ClusterGateway, broker_id: int) -> Stake:
         for topic in gateway.list_topics()
         if any(broker_id in part.replicas for part in topic.partitions)
     ]
-    return stake(broker_id, topics, _least_in_sync(gateway, [topic.name for topic in topics]))
-
-
-def _least_in_sync(gateway: ClusterGateway, names: list[str]) -> dict[str, int | None]:
-    """By topic; nothing where nobody said it: the one that was asked may be the one that hangs,
-    and is to be restarted for that.
-    """
-    try:
-        configs = gateway.topic_configs(names, [MIN_ISR]) if names else {}
-    except GatewayError as error:
-        if error.code not in AWAY:
-            raise
-        return {}
-    values = {
-        name: next((row.value for row in rows if row.name == MIN_ISR), None)
-        for name, rows in configs.items()
-    }
-    return {name: int(value) if value else None for name, value in values.items()}
+    return stake(broker_id, topics, least_in_sync(gateway, [topic.name for topic in topics]))
 
 
 def _extents(found: Stake) -> list[Extent]:

@@ -1,7 +1,7 @@
 """The steps of creating and deleting a managed cluster, each idempotent."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -125,6 +125,29 @@ def write_restart(cluster: Cluster, broker_id: int) -> Done:
     return Done(detail=f"broker {broker_id} is to start again")
 
 
+def restart_to(
+    cluster: Cluster, brokers: Sequence[Broker], broker: Broker, generation: int
+) -> None:
+    """Note that one of the cluster's `brokers` starts again, and say so to its host.
+
+    By the generation that is wanted, so that again it is the same restart; a later one is as good.
+    """
+    if broker.generation < generation:
+        rows = Broker.objects.filter(pk=broker.pk, generation__lt=generation)
+        rows.update(generation=generation)
+        broker.generation = generation
+    _write(cluster, [broker], state="running", count=len(brokers))
+
+
+def reports_of(brokers: list[Broker]) -> dict[int, Observed]:
+    """By broker id: what agents report of what is desired of them now.
+
+    Raises:
+        StepRetryError: ZooKeeper does not answer.
+    """
+    return _observed(brokers)[0]
+
+
 def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -> None:
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
@@ -190,7 +213,13 @@ def zookeeper_settings(
 
 def await_processes(cluster: Cluster, *, only: int | None = None) -> Done | Wait:
     """Until every agent reports its broker as running; with `only`, that of this broker."""
-    brokers = [row for row in cluster.brokers.all() if only is None or row.broker_id == only]
+    return await_processes_of(
+        [row for row in cluster.brokers.all() if only is None or row.broker_id == only], only=only
+    )
+
+
+def await_processes_of(brokers: list[Broker], *, only: int | None = None) -> Done | Wait:
+    """As `await_processes`, of rows that are read already."""
     seen, ignored = _observed(brokers)
     for broker in brokers:
         report = seen.get(broker.broker_id)

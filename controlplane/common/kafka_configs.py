@@ -17,6 +17,7 @@ from dataplane.config import (
     BrokerConfig,
     ConfigError,
     ConfigKey,
+    Dynamic,
     Scope,
     TopicConfig,
     format_properties,
@@ -29,6 +30,7 @@ __all__ = [
     "check_broker_settings",
     "check_topic_settings",
     "format_properties",
+    "is_dynamic",
     "is_tenants",
     "is_topic_setting",
     "resolved_broker",
@@ -50,7 +52,13 @@ def is_tenants(key: str) -> bool:
     return key in _tenants(BROKER_CONFIGS)
 
 
-def check_broker_settings(settings: Mapping[str, str], *path: str) -> None:
+def is_dynamic(key: str) -> bool:
+    """Whether brokers take this key while they run, as a default of all of them."""
+    known = BROKER_CONFIGS.get(key)
+    return known is not None and known.dynamic is Dynamic.CLUSTER_WIDE
+
+
+def check_broker_settings(settings: Mapping[str, str | None], *path: str) -> None:
     """Every broker key is a tenant's and its value within a tenant's bounds.
 
     Args:

@@ -61,6 +61,8 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeTransactionsMixin):
         self.groups: dict[str, GroupDescription] = {}
         self.committed: dict[str, dict[TP, CommittedOffset]] = {}
         self.broker_overrides: dict[int, dict[str, str]] = {i: {} for i in self.brokers}
+        self.broker_defaults: dict[str, str] = {}
+        self.broker_files: dict[int, dict[str, str]] = {}
         self.polls_to_move = 2
         self.quotas: dict[QuotaEntity, dict[str, float]] = {}
         self.calls: list[str] = []
@@ -307,14 +309,25 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeTransactionsMixin):
         self, broker_ids: Collection[int], keys: Collection[str] | None = None
     ) -> dict[int, list[ConfigEntry]]:
         self.called("broker_configs")
-        return {
-            i: [
-                ConfigEntry(name=k, value=v, source="DYNAMIC_BROKER_CONFIG", is_default=False)
-                for k, v in sorted(self.broker_overrides[i].items())
-                if keys is None or k in keys
-            ]
-            for i in broker_ids
+        return {i: self._broker_config(i, keys) for i in broker_ids}
+
+    def _broker_config(self, broker: int, keys: Collection[str] | None) -> list[ConfigEntry]:
+        layers = {
+            "STATIC_BROKER_CONFIG": self.broker_files.get(broker, {}),
+            "DYNAMIC_DEFAULT_BROKER_CONFIG": self.broker_defaults,
+            "DYNAMIC_BROKER_CONFIG": self.broker_overrides[broker],
         }
+        found = {
+            key: ConfigEntry(name=key, value=value, source=source, is_default=False)
+            for source, layer in layers.items()
+            for key, value in layer.items()
+            if keys is None or key in keys
+        }
+        return [found[key] for key in sorted(found)]
+
+    def alter_default_broker_configs(self, changes: Mapping[str, str | None]) -> None:
+        self.called("alter_default_broker_configs")
+        apply_changes(self.broker_defaults, changes)
 
     def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None:
         self.called("alter_broker_configs")

@@ -178,15 +178,26 @@ class KafkaGateway(KafkaAccessMixin, KafkaTransactionsMixin):
     def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None:
         self._alter(ConfigResourceType.BROKER, str(broker_id), changes, validate_only=False)
 
+    def alter_default_broker_configs(self, changes: Mapping[str, str | None]) -> None:
+        if not changes:
+            return
+        resource = ConfigResource(ConfigResourceType.BROKER, "", _operations(changes))
+        what = "configure all brokers"
+
+        def alter(admin: Any) -> Any:
+            manager = admin._manager  # noqa: SLF001 - the library's call wants the name of a broker
+            request = admin._alter_configs_request([resource], incremental=True)  # noqa: SLF001 - as above
+            return manager.run(manager.send, request)
+
+        for row in self._link.call(alter, what=what, write=True).responses:
+            check(row.error_code, row.error_message, what)
+
     def _alter(
         self, kind: Any, name: str, changes: Mapping[str, str | None], *, validate_only: bool
     ) -> None:
         if not changes:
             return
-        operations = {
-            key: ("DELETE", None) if value is None else ("SET", value)
-            for key, value in changes.items()
-        }
+        operations = _operations(changes)
         what = f"configure {kind.name.lower()} {name}"
         answer = self._link.call(
             lambda admin: admin.alter_configs(
@@ -444,6 +455,12 @@ def _check_partitions(answer: Mapping[Any, Any], what: str) -> None:
     for tp, error in answer.items():
         if error is not None and error is not NoError:
             raise refusal(error, f"{what}: {tp.topic}-{tp.partition}")
+
+
+def _operations(changes: Mapping[str, str | None]) -> dict[str, tuple[str, str | None]]:
+    return {
+        key: ("DELETE", None) if value is None else ("SET", value) for key, value in changes.items()
+    }
 
 
 def _refusal_from_text(text: str, what: str) -> GatewayError:

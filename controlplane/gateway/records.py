@@ -86,6 +86,28 @@ def _not_acknowledged(count: int, of: int, reason: str) -> GatewayError:
     return GatewayError(NOT_ACKNOWLEDGED, f"{count} of {of} records: {reason}")
 
 
+def open_producer(spec: ConnectionSpec, *, client_id: str, delivery_timeout_s: float) -> Any:
+    """A producer of the library, for who wants to know of each record when it was acknowledged.
+
+    Raises:
+        GatewayError, KafkaError, OSError: it gets no connection.
+    """
+    settings = {
+        **client_settings(spec, way_in(spec)),
+        **delivery_settings(delivery_timeout_s),
+        "client_id": client_id,
+        "linger_ms": 0,
+        "compression_type": None,
+        # A lost broker is left soon, and its leaders are looked for soon.
+        "request_timeout_ms": 3_000,
+        "retry_backoff_ms": 50,
+        "reconnect_backoff_ms": 50,
+        "reconnect_backoff_max_ms": 500,
+        "max_block_ms": 3_000,
+    }
+    return KafkaProducer(**settings)
+
+
 def values_since(
     spec: ConnectionSpec, topic: str, *, partitions: int, from_ms: int, timeout_s: float
 ) -> Iterator[bytes]:

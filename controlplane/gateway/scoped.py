@@ -64,6 +64,10 @@ class _ReadOnly:
         del changes
         raise _not_here(str(broker_id))
 
+    def alter_default_broker_configs(self, changes: Mapping[str, str | None]) -> None:
+        del changes
+        raise _not_here("brokers")
+
     def upsert_user(self, username: str, mechanism: str, password: str) -> None:
         del mechanism, password
         raise _not_here(username)

@@ -131,6 +131,40 @@ class CancellationView(TenantView):
         return Response(body, status=status.HTTP_202_ACCEPTED)
 
 
+class PauseView(TenantView):
+    area = Area.OPERATION
+
+    @documented(
+        "operation_pause",
+        answers={202: OperationSerializer},
+        tag=TAG,
+        summary="Have it stop before the next broker; the one under way is finished",
+    )
+    def post(self, request: Request, operation_id: str) -> Response:
+        services.operation_pause(
+            tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
+        )
+        body = selectors.operation_get(self.tenant, self.scope, operation_id)
+        return Response(body, status=status.HTTP_202_ACCEPTED)
+
+
+class ResumptionView(TenantView):
+    area = Area.OPERATION
+
+    @documented(
+        "operation_resume",
+        answers={202: OperationSerializer},
+        tag=TAG,
+        summary="Have a paused operation go on",
+    )
+    def post(self, request: Request, operation_id: str) -> Response:
+        services.operation_resume(
+            tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
+        )
+        body = selectors.operation_get(self.tenant, self.scope, operation_id)
+        return Response(body, status=status.HTTP_202_ACCEPTED)
+
+
 class UndoPlanView(TenantView):
     area = Area.OPERATION
     asks_outside = True

@@ -79,6 +79,9 @@ class Operation(Stateful, Leased):
     reverts = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="reverted_by"
     )
+    # Asked to stop between two things that it does one after the other, and by whom.
+    paused_at = models.DateTimeField(null=True)
+    paused_by = models.CharField(max_length=200, blank=True, default="")
     next_run_at = models.DateTimeField(auto_now_add=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -166,6 +166,8 @@ class OperationKind(ABC):
     diff_shape: ClassVar[type[Serializer[Any]]] = ChangeDiffSerializer
     steps: ClassVar[tuple[StepSpec, ...]]
     cancellable: ClassVar[bool] = False
+    pausable: ClassVar[bool] = False
+    """Its steps look at `Operation.paused_at` between the things that they do one after another."""
     on_cluster: ClassVar[bool] = False
     first_contact: ClassVar[bool] = False
     """It asks an address that nobody has reached yet: its steps run in the pool for such, and a

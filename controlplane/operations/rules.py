@@ -82,6 +82,11 @@ def is_cancellable(*, state: str, rolling_back: bool, kind_is: bool) -> bool:
     return state == PENDING or (kind_is and state in {RUNNING, VERIFYING})
 
 
+def is_pausable(*, state: str, rolling_back: bool, kind_is: bool) -> bool:
+    """Whether it may be told to stop for a while, and to go on."""
+    return kind_is and not rolling_back and state in {PENDING, RUNNING}
+
+
 def plan_state(*, state: str, expires_at: datetime, now: datetime) -> str:
     """The state that a plan is in; its row says so a little later when it expires."""
     return PLAN_EXPIRED if state == PLAN_OPEN and expires_at <= now else state

@@ -18,6 +18,7 @@ from controlplane.operations.rules import (
     eta_s,
     fraction_done,
     is_cancellable,
+    is_pausable,
     plan_state,
     step_state,
 )
@@ -210,6 +211,11 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
             rolling_back=operation.rolling_back,
             kind_is=kind.cancellable,
         ),
+        "pausable": is_pausable(
+            state=operation.state, rolling_back=operation.rolling_back, kind_is=kind.pausable
+        ),
+        "paused_at": iso(operation.paused_at) if operation.state in ACTIVE_STATES else None,
+        "paused_by": operation.paused_by if operation.state in ACTIVE_STATES else "",
         "revertible": undo_of(operation) is not None,
         "remains": operation.remains,
         "reverts": operation.reverts_id,

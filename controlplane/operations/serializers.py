@@ -8,6 +8,7 @@ from controlplane.common.serializers import (
 )
 from controlplane.operations.locks import Mode, Resource
 from controlplane.operations.risks import RISK_CHOICES
+from controlplane.operations.rolled import ROLLED_MOVES
 from controlplane.operations.states import (
     PLAN_STATE_CHOICES,
     STATE_CHOICES,
@@ -56,8 +57,41 @@ class OperationErrorSerializer(ProblemCoreSerializer):
     rollback_incomplete = serializers.CharField(required=False)
 
 
+class SeenSerializer(Shape):
+    """What a producer with acks=all saw of a broker's restart."""
+
+    gap_s = serializers.FloatField(
+        help_text="The longest time between two acknowledgements of one partition."
+    )
+    partition = serializers.IntegerField(allow_null=True, help_text="Of the probe's topic.")
+    failed = serializers.IntegerField(help_text="Records that were not acknowledged at all.")
+    error = serializers.CharField(allow_blank=True)
+    is_whole = serializers.BooleanField(help_text="Else a part of the time was seen by nobody.")
+
+
+class RolledSerializer(Shape):
+    """One broker of those that an operation restarts in turn."""
+
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(ROLLED_MOVES.choices)
+    since = serializers.DateTimeField(allow_null=True)
+    restarted_at = serializers.DateTimeField(allow_null=True)
+    registered_at = serializers.DateTimeField(allow_null=True)
+    in_sync_at = serializers.DateTimeField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    seen = SeenSerializer(allow_null=True, help_text="null: not measured")
+
+
+class RollSerializer(Shape):
+    brokers = RolledSerializer(many=True, help_text="In the planned order.")
+    waiting_for = serializers.ListField(
+        child=serializers.CharField(), help_text="What is in the way of the next broker."
+    )
+
+
 class OutcomeSerializer(Shape):
     cluster_id = serializers.CharField(required=False)
+    roll = RollSerializer(required=False)
 
 
 class OperationSerializer(Shape):
@@ -75,6 +109,9 @@ class OperationSerializer(Shape):
     error = OperationErrorSerializer(allow_null=True)
     locks = LockSerializer(many=True, help_text="Until it has ended; the first 20 of them.")
     cancellable = serializers.BooleanField()
+    pausable = serializers.BooleanField(help_text="It can be paused, or go on when it is paused.")
+    paused_at = serializers.DateTimeField(allow_null=True, help_text="null: it is not paused")
+    paused_by = serializers.CharField(allow_blank=True)
     revertible = serializers.BooleanField()
     remains = serializers.ListField(
         child=serializers.CharField(),

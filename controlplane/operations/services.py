@@ -27,7 +27,7 @@ from controlplane.operations.plans import (
     plan_announced,
     plan_create,
 )
-from controlplane.operations.rules import is_cancellable
+from controlplane.operations.rules import is_cancellable, is_pausable
 from controlplane.operations.scopes import about, check_planned, require_seen, shows
 from controlplane.operations.selectors import plan_get, undo_of
 from controlplane.operations.states import (
@@ -225,6 +225,48 @@ def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Oper
             tenant_id=tenant.id,
             actor=actor,
             action=f"{operation.kind}.cancel",
+            resource=operation.resource,
+            data={"operation_id": operation.id},
+            about=about(operation.plan, operation.cluster_id),
+        )
+        outbox.enqueue(outbox.TICK, [operation.id])
+    return operation
+
+
+def operation_pause(*, tenant: Tenant, actor: Actor, operation_id: str) -> Operation:
+    """Have it stop before the next thing that it would do; what is under way is finished."""
+    return _set_paused(tenant, actor, operation_id, paused=True)
+
+
+def operation_resume(*, tenant: Tenant, actor: Actor, operation_id: str) -> Operation:
+    """Have it go on; one that is not paused goes on as it does."""
+    return _set_paused(tenant, actor, operation_id, paused=False)
+
+
+def _set_paused(tenant: Tenant, actor: Actor, operation_id: str, *, paused: bool) -> Operation:
+    verb = "pause" if paused else "resume"
+    with transaction.atomic():
+        rows = Operation.objects.select_for_update(of=("self",))
+        operation = _allowed_operation(rows, tenant, actor, operation_id)
+        if not is_pausable(
+            state=operation.state,
+            rolling_back=operation.rolling_back,
+            kind_is=required_kind(operation.kind).pausable,
+        ):
+            raise Conflict(
+                f"A {operation.kind} in state {operation.state} cannot be {verb}d.",
+                code="not-pausable",
+            )
+        if (operation.paused_at is not None) == paused:
+            return operation
+        operation.paused_at = timezone.now() if paused else None
+        operation.paused_by = actor.name if paused else ""
+        operation.next_run_at = timezone.now()  # whatever its step waits for
+        operation.save(update_fields=["paused_at", "paused_by", "updated_at", "next_run_at"])
+        audit_record(
+            tenant_id=tenant.id,
+            actor=actor,
+            action=f"{operation.kind}.{verb}",
             resource=operation.resource,
             data={"operation_id": operation.id},
             about=about(operation.plan, operation.cluster_id),

@@ -8,11 +8,12 @@ from controlplane.clusters.operations import first_secrets
 from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
 from controlplane.topics.selectors import open_leases
-from tests.controlplane.support import World
+from tests.controlplane.support import World, cluster_make
 
 MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
+ROLLS = {"cluster.restart", "cluster.configure"}
 
 
 def add_broker(world: World, number: int) -> None:
@@ -32,6 +33,20 @@ def add_broker(world: World, number: int) -> None:
             "internal_port": 15_001 + 2 * number,
         },
     )
+
+
+def rolling(world: World) -> Any:
+    """A restart of all brokers that has just been confirmed, on a cluster of its own."""
+    other = cluster_make(world.tenant, "rolled")
+    Broker.objects.create(
+        cluster=other,
+        broker_id=1,
+        host_id="host-1",
+        address="127.0.0.1",
+        client_port=16_001,
+        internal_port=16_002,
+    )
+    return world.start(world.plan("cluster.restart", other.id, canary_s=0))
 
 
 def plan_of(world: World, kind: str, number: int = 1) -> Any:
@@ -60,6 +75,9 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         type(world.cluster).objects.filter(pk=world.cluster.pk).update(kind="registered")
     if kind == "broker.restart":
         add_broker(world, number)
+    if kind in ROLLS:
+        for each in (1, 2, 3):
+            add_broker(world, each)
     rule = {
         "principal": f"User:{user}",
         "operation": "READ",
@@ -82,6 +100,8 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.credentials": {},
         "cluster.delete": {},
         "broker.restart": {"broker": number},
+        "cluster.restart": {"canary_s": 0},
+        "cluster.configure": {"config": {"log.retention.ms": f"{number}000"}},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},
         "topic.partitions": {"name": topic, "partitions": 5},

@@ -17,6 +17,7 @@ import { PlanReview } from "./plan-review";
 import { ProblemPanel } from "./problem-panel";
 import { Dialog } from "./dialog";
 import { Quantity } from "./quantity";
+import { PauseButton, RollProgress } from "./roll-progress";
 import { OperationStatus } from "./status";
 
 const say = words.operationLive;
@@ -59,6 +60,7 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
           {!settled && <span className="ps-muted">{live ? say.live : say.refreshingEvery15s}</span>}
         </Group>
         <Group gap={8}>
+          {canWrite && operation.pausable && <PauseButton operation={operation} />}
           {canWrite && operation.cancellable && !settled && (
             <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(id)}>
               {say.cancelOperation}
@@ -85,6 +87,7 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
       {cancel.isError && <ProblemPanel error={cancel.error} />}
       <OperationOutcome operation={operation} />
       <OperationSteps operation={operation} />
+      <RollProgress operation={operation} />
       {operation.state === "succeeded" && operation.has_secret && canWrite && (
         <OneTimeSecret operationId={operation.id} />
       )}

@@ -1,6 +1,7 @@
 import type { Plan } from "@/lib/types";
 import { AclDiff } from "./diffs/acl-diff";
 import { ConfigDiff } from "./diffs/config-diff";
+import { ConfigureDiff } from "./diffs/configure-diff";
 import { ElectionDiff } from "./diffs/election-diff";
 import { EmptyDiff } from "./diffs/empty-diff";
 import { FieldDiff } from "./diffs/field-diff";
@@ -9,6 +10,7 @@ import { GroupDiff } from "./diffs/group-diff";
 import { OffsetDiff } from "./diffs/offset-diff";
 import { QuotaDiff } from "./diffs/quota-diff";
 import { ReassignmentDiff } from "./diffs/reassignment-diff";
+import { RollDiff } from "./diffs/roll-diff";
 
 /** The effect of a plan, drawn for its kind; most kinds change one thing and show it before and after. `past`: it was confirmed. */
 export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean }) {
@@ -17,6 +19,10 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
       return <ReassignmentDiff diff={plan.diff} />;
     case "leaders.elect":
       return <ElectionDiff diff={plan.diff} />;
+    case "cluster.configure":
+      return <ConfigureDiff diff={plan.diff} />;
+    case "cluster.restart":
+      return <RollDiff diff={plan.diff} />;
     case "offset.reset":
     case "offset.restore":
       return <OffsetDiff diff={plan.diff} />;

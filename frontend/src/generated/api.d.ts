@@ -1509,6 +1509,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operations/{operation_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have it stop before the next broker; the one under way is finished */
+        post: operations["operation_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations/{operation_id}/resumption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a paused operation go on */
+        post: operations["operation_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operations/{operation_id}/secret": {
         parameters: {
             query?: never;
@@ -3540,6 +3574,15 @@ export interface components {
         };
         /** @enum {string} */
         ChangeImpactRowVerdictEnum: "rose" | "fell" | "steady" | "unknown";
+        ChangedSetting: {
+            after: string | null;
+            /** @description As set so; null: not set. */
+            before: string | null;
+            key: string;
+            /** @description What brokers go by now; null: they differ, or it is not known. */
+            now: string | null;
+            way: components["schemas"]["WayEnum"];
+        };
         Chart: {
             /** Format: date-time */
             as_of: string | null;
@@ -3643,6 +3686,55 @@ export interface components {
             /** @description Why the brokers did not say who they are: controller and, of a registered cluster, brokers are unknown then. Null when they did, or were not asked, as in lists. */
             unknown_because: string | null;
             zookeeper_path: string | null;
+        };
+        ClusterConfigureInputs: {
+            /** @default 60 */
+            canary_s?: number;
+            /** @description Key to value; null: what the key has without a setting. At most 50. */
+            config: {
+                [key: string]: string | null;
+            };
+        };
+        ClusterConfigureInputsRequest: {
+            /** @default 60 */
+            canary_s?: number;
+            /** @description Key to value; null: what the key has without a setting. At most 50. */
+            config: {
+                [key: string]: string | null;
+            };
+        };
+        ClusterConfigurePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ConfigureDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterConfigureInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.configure";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterConfigurePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ClusterConfigureInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.configure";
         };
         ClusterCreateInputs: {
             /** @default 3 */
@@ -3933,6 +4025,57 @@ export interface components {
              */
             kind: "cluster.register";
         };
+        ClusterRestartInputs: {
+            /** @description Only these; without them all. */
+            brokers?: number[];
+            /**
+             * @description After the first broker: for how many seconds the roll looks whether anything got worse before it takes the second. 0: not.
+             * @default 60
+             */
+            canary_s?: number;
+        };
+        ClusterRestartInputsRequest: {
+            /** @description Only these; without them all. */
+            brokers?: number[];
+            /**
+             * @description After the first broker: for how many seconds the roll looks whether anything got worse before it takes the second. 0: not.
+             * @default 60
+             */
+            canary_s?: number;
+        };
+        ClusterRestartPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["RollDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterRestartInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.restart";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterRestartPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ClusterRestartInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.restart";
+        };
         ClusterRollup: {
             /** Format: double */
             bytes_avg: number | null;
@@ -4069,6 +4212,12 @@ export interface components {
             reason: string;
             /** @description The operation that undid it. */
             undone_by: string | null;
+        };
+        ConfigureDiff: {
+            /** @description In the order in which they are restarted; none for dynamic keys. */
+            brokers: components["schemas"]["RolledBroker"][];
+            canary_s: number;
+            changes: components["schemas"]["ChangedSetting"][];
         };
         Consequence: {
             count: number;
@@ -5954,6 +6103,14 @@ export interface components {
             /** @description Until it has ended; the first 20 of them. */
             locks: components["schemas"]["Lock"][];
             outcome: components["schemas"]["Outcome"] | null;
+            /** @description It can be paused, or go on when it is paused. */
+            pausable: boolean;
+            /**
+             * Format: date-time
+             * @description null: it is not paused
+             */
+            paused_at: string | null;
+            paused_by: string;
             plan_id: string;
             progress: components["schemas"]["Progress"];
             reason: string;
@@ -5997,7 +6154,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "cluster.restart" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -6180,6 +6337,7 @@ export interface components {
         };
         Outcome: {
             cluster_id?: string;
+            roll?: components["schemas"]["Roll"];
         };
         /** @enum {string} */
         OverEnum: "cluster" | "topic" | "group";
@@ -6346,8 +6504,8 @@ export interface components {
             refused: components["schemas"]["HostRefused"][];
             wanted: number;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -6933,6 +7091,45 @@ export interface components {
         RoleD63Enum: "current" | "future";
         /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer" | "limited";
+        Roll: {
+            /** @description In the planned order. */
+            brokers: components["schemas"]["Rolled"][];
+            /** @description What is in the way of the next broker. */
+            waiting_for: string[];
+        };
+        RollDiff: {
+            /** @description In the order of the roll. */
+            brokers: components["schemas"]["RolledBroker"][];
+            canary_s: number;
+        };
+        Rolled: {
+            id: number;
+            /** Format: date-time */
+            in_sync_at: string | null;
+            note: string;
+            /** Format: date-time */
+            registered_at: string | null;
+            /** Format: date-time */
+            restarted_at: string | null;
+            /** @description null: not measured */
+            seen: components["schemas"]["Seen"] | null;
+            /** Format: date-time */
+            since: string | null;
+            state: components["schemas"]["RolledStateEnum"];
+        };
+        RolledBroker: {
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            rack: string;
+            replicas: number;
+        };
+        /** @enum {string} */
+        RolledStateEnum: "waiting" | "restarting" | "returning" | "catching-up" | "electing" | "observing" | "done" | "failed" | "left";
         RunCluster: {
             cluster_id: string;
             error: string | null;
@@ -7175,6 +7372,20 @@ export interface components {
         SecurityProtocolEnum: "PLAINTEXT" | "SASL_PLAINTEXT" | "SSL" | "SASL_SSL";
         /** @enum {string} */
         SeeThroughEnum: "owner" | "operator" | "message-reader";
+        Seen: {
+            error: string;
+            /** @description Records that were not acknowledged at all. */
+            failed: number;
+            /**
+             * Format: double
+             * @description The longest time between two acknowledgements of one partition.
+             */
+            gap_s: number;
+            /** @description Else a part of the time was seen by nobody. */
+            is_whole: boolean;
+            /** @description Of the probe's topic. */
+            partition: number | null;
+        };
         Segment: {
             base_offset: number;
             /** @description By the host's clock. */
@@ -8442,6 +8653,8 @@ export interface components {
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
+        /** @enum {string} */
+        WayEnum: "dynamic" | "static";
         Write: {
             clusters: components["schemas"]["Pattern"];
             names: components["schemas"]["Pattern"];
@@ -18168,6 +18381,222 @@ export interface operations {
         };
     };
     operation_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operation_pause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operation_resume: {
         parameters: {
             query?: never;
             header?: {

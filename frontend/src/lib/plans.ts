@@ -50,6 +50,20 @@ export function useCancelOperation() {
   });
 }
 
+function useOperationAct(
+  address: "/api/v1/operations/{operation_id}/pause" | "/api/v1/operations/{operation_id}/resumption",
+) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => api.post(address, { blanks: { operation_id: id } }),
+    onSuccess: (operation) => client.setQueryData(operationQuery(operation.id).queryKey, operation),
+  });
+}
+
+/** Stops before the next thing that it does; what is under way is finished. */
+export const usePauseOperation = () => useOperationAct("/api/v1/operations/{operation_id}/pause");
+export const useResumeOperation = () => useOperationAct("/api/v1/operations/{operation_id}/resumption");
+
 /** Poll pace without a live stream, and the slow safety poll with one, ms. */
 const POLL_MS = 1_500;
 const SAFETY_POLL_MS = 15_000;

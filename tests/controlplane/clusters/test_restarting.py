@@ -4,7 +4,8 @@ import pytest
 
 from controlplane.clusters.hosts import Observed
 from controlplane.clusters.models import REGISTERED, Broker, Cluster
-from controlplane.clusters.restarting import behind, stake
+from controlplane.clusters.restarting import stake
+from controlplane.clusters.rolls import behind
 from controlplane.clusters.services import restart_broker
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.gateway.errors import TIMED_OUT, GatewayError

@@ -234,6 +234,25 @@ def test_broker_settings_are_set_and_taken_back(gateway):
     until(lambda: own() is None)
 
 
+def test_a_default_of_all_brokers_is_set_and_taken_back(gateway):
+    brokers = [node.id for node in gateway.describe_cluster().brokers]
+    key = "log.cleaner.min.compaction.lag.ms"
+
+    def defaults():
+        found = gateway.broker_configs(brokers, [key])
+        return {
+            (row.value, row.source)
+            for broker in brokers
+            for row in found[broker]
+            if row.source == "DYNAMIC_DEFAULT_BROKER_CONFIG"
+        }
+
+    gateway.alter_default_broker_configs({key: "1000"})
+    until(lambda: defaults() == {("1000", "DYNAMIC_DEFAULT_BROKER_CONFIG")})
+    gateway.alter_default_broker_configs({key: None})
+    until(lambda: not defaults())
+
+
 def test_users_come_change_and_go(gateway, name):
     def mechanisms():
         return {row.mechanism for row in gateway.list_users() if row.username == name}

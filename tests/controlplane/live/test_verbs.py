@@ -4,15 +4,18 @@
 is marked as running and nothing is done yet.
 """
 
+import json
 import time
 
 import pytest
 from confluent_kafka import KafkaException
 
 from tests.controlplane.live.clients import Clients, Watcher
+from tests.controlplane.live.conftest import GOVERNED
 from tests.controlplane.live.holds import AFTER, BEFORE
 from tests.controlplane.live.service import Refused
 from tests.controlplane.live.story import check_story, poll_to_the_end
+from tests.controlplane.live.writer import Writer
 from tests.local_cluster import eventually
 from tests.processes import hold_still
 
@@ -378,6 +381,67 @@ def test_a_cancelled_move_is_as_before_and_leaves_no_throttle(service, cluster, 
     after = {r["partition"]: r["replicas"] for r in topic(service, "t.cancel")["partitions"]}
     assert after == before
     assert throttles(service, "t.cancel") == []
+
+
+@pytest.mark.skipif(GOVERNED != "penstock", reason="it restarts brokers that the service runs")
+def test_all_brokers_are_restarted_while_clients_write(service, cluster, clients, capsys):
+    """Every acknowledged record is there, nobody is restarted twice, and what it cost is known."""
+    service.run("topic.create", name="t.roll", partitions=6, replication_factor=3)
+    plan = service.plan("cluster.restart", canary_s=2)
+    order = [row["id"] for row in plan["diff"]["brokers"]]
+    assert order[-1] == service.get(f"/clusters/{service.cluster_id}")["controller_id"]
+    before = generations(service)
+    writer = Writer(clients, "t.roll")
+    try:
+        # Chosen and nothing done to it yet; told to its host and not awaited yet.
+        ended = service.run_through_kills(plan, ("roll", AFTER), ("roll", AFTER))
+    finally:
+        writer.stop()
+    assert ended["state"] == "succeeded", ended
+    assert not writer.failures
+    assert writer.written > 0
+    found = clients.read("t.roll", "accounts", writer.written, timeout_s=60)
+    assert len(set(found)) >= writer.written
+    assert generations(service) == {broker: count + 1 for broker, count in before.items()}
+    rows = ended["outcome"]["roll"]["brokers"]
+    assert {row["state"] for row in rows} == {"done"}
+    seen = {row["id"]: row["seen"] for row in rows}
+    with capsys.disabled():
+        print("\nbroker, what a producer with acks=all saw of its restart:", seen)
+    assert any(row is not None for row in seen.values())
+    # Its own bound is printed; this one holds on a machine that does much else.
+    assert all(row["gap_s"] < 20 for row in seen.values() if row)
+    assert all(not row["failed"] for row in seen.values() if row)
+    assert "__penstock_probe" not in [
+        row["name"] for row in service.get(f"/clusters/{service.cluster_id}/topics")["data"]
+    ]
+
+
+def test_a_setting_of_all_brokers_is_taken_while_they_run(service, cluster):
+    """As the default of all of them, through a kill; the undo removes it again."""
+    before = generations(service)
+    plan = service.plan("cluster.configure", config={"log.retention.ms": "7200000"})
+    assert [row["way"] for row in plan["diff"]["changes"]] == ["dynamic"]
+    changed = service.run_through_kills(plan, ("dynamic", AFTER))
+    assert changed["state"] == "succeeded", changed
+    again = service.plan("cluster.configure", config={"log.retention.ms": "3600000"})
+    (row,) = again["diff"]["changes"]
+    assert (row["before"], row["now"]) == ("7200000", "7200000")
+    undo = service.post(f"/operations/{changed['id']}/undo-plan")
+    assert service.finish(service.confirm(undo))["state"] == "succeeded"
+    (row,) = service.plan("cluster.configure", config={"log.retention.ms": "3600000"})["diff"][
+        "changes"
+    ]
+    assert row["before"] is None
+    assert generations(service) == before, "nobody was restarted for it"
+
+
+def generations(service):
+    """How often each broker was told another thing, by id; what its host reads of it."""
+    found = {}
+    for file in (service.directory / "brokers").glob("*/broker.pid"):
+        found[int(file.parent.name.rpartition("-")[2])] = json.loads(file.read_text())["generation"]
+    return found
 
 
 def throttles(service, name):

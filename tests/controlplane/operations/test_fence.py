@@ -24,6 +24,7 @@ from tests.controlplane.support import drive, step
 
 WRITES = {
     "alter_broker_configs",
+    "alter_default_broker_configs",
     "alter_quotas",
     "alter_topic_configs",
     "commit_group_offsets",

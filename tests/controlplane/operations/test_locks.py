@@ -18,7 +18,7 @@ from controlplane.operations.operations import OperationKind, kind_names, regist
 from controlplane.operations.services import operation_cancel, undo_plan_create
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.topics.operations import TopicCreate
-from tests.controlplane.kind_plans import BINDING, NEW, plan_of
+from tests.controlplane.kind_plans import BINDING, NEW, ROLLS, plan_of
 from tests.controlplane.lock_table import FILE, render, together
 from tests.controlplane.support import ACTOR, client_for, drive
 
@@ -27,7 +27,7 @@ OFFSETS = {"offset.reset", "offset.restore"}
 USERS = {"user.create", "user.rotate", "user.retire", "user.delete", "quota.set"}
 ACLS = {"acl.create", "acl.delete"}
 TOPIC_CONFIG = {"topic.update", "topic.retention_lease", "topic.retention_restore"}
-PLACEMENT = {"reassignment", "broker.restart", "leaders.elect"}
+PLACEMENT = {"reassignment", "broker.restart", "leaders.elect", *ROLLS}
 NEEDS_THE_TOPIC = {*TOPIC_CONFIG, "reassignment", "leaders.elect", *OFFSETS}
 
 # Kind → what is refused while it is under way on the same things, beside what locks the cluster.
@@ -38,6 +38,7 @@ REFUSED: dict[str, set[str]] = {
     "reassignment": WHOLE_TOPIC | PLACEMENT,
     "leaders.elect": WHOLE_TOPIC | PLACEMENT,
     "broker.restart": PLACEMENT,
+    **dict.fromkeys(ROLLS, PLACEMENT),
     **dict.fromkeys(OFFSETS, WHOLE_TOPIC | OFFSETS | {"group.delete"}),
     "group.delete": OFFSETS | {"group.delete"},
     **dict.fromkeys(USERS, USERS | ACLS),

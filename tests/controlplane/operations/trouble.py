@@ -63,6 +63,7 @@ def seen(world: World) -> dict[str, Any]:
         "acls": set(gateway.acls),
         "committed": {group: dict(at) for group, at in gateway.committed.items() if at},
         "brokers": {key: value for key, value in gateway.broker_overrides.items() if value},
+        "defaults": dict(gateway.broker_defaults),
         "desired": {key: spec["state"] for key, spec in hosts.desired.items()},
         "chroots": set(hosts.chroots),
         "clusters": [(row.name, row.phase) for row in rows],

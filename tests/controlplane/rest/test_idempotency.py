@@ -20,6 +20,7 @@ from controlplane.common.models import IdempotencyKey
 from controlplane.operations.states import RUNNING as RUN_RUNNING
 from controlplane.tenants.models import ApiKey, Membership, ServiceAccount
 from controlplane.tenants.views import CheckedView
+from tests.controlplane.kind_plans import rolling
 from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.rest.surface import BODIES, OPERATOR_PREFIX, filled, problem
 from tests.controlplane.rest.test_endpoints import address, documented_path, served
@@ -69,10 +70,13 @@ def usable(world, ids):
             "reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [4, 3, 2]}]
         )
     )
+    rolled = rolling(world)
     with_secret = world.run("user.create", username="fresh", mechanism="SCRAM-SHA-512")
     by_route = {
         "cancellation": {"operation": started.id},
         "throttle": {"move": moving.id},
+        "pause": {"operation": rolled.id},
+        "resumption": {"operation": rolled.id},
         "secret": {"operation": with_secret.id},
     }
 

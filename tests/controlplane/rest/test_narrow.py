@@ -278,7 +278,7 @@ def test_operations_of_others_are_neither_cancelled_nor_undone_nor_read(world, n
     before = state()
     for client in narrow.values():
         for operation in (done, waiting, moving):
-            for verb in ("cancellation", "undo-plan", "secret"):
+            for verb in ("cancellation", "pause", "resumption", "undo-plan", "secret"):
                 path = f"/api/v1/operations/{operation.id}/{verb}"
                 problem(send(client, "post", path, {}), 404)
     assert state() == before
@@ -291,7 +291,7 @@ def test_who_may_only_read_a_topic_cancels_nothing(world, teams):
     client = member_of(world.tenant, [*viewer, *writes], "both")
     done = world.run("topic.create", name="team-a-done")
     assert client.get(f"/api/v1/operations/{done.id}").status_code == 200
-    for verb in ("cancellation", "undo-plan"):
+    for verb in ("cancellation", "pause", "resumption", "undo-plan"):
         problem(send(client, "post", f"/api/v1/operations/{done.id}/{verb}", {}), 403)
 
 

@@ -7,6 +7,7 @@ import pytest
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
+from tests.controlplane.kind_plans import rolling
 from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.support import client_for, operator_client, tenant_make
 
@@ -86,6 +87,8 @@ TABLE = [
     ("post", "/operations", {"plan_id": "{plan}", "plan_hash": "{hash}"}, 202, False),
     ("get", "/operations/{operation}", None, 200, False),
     ("post", "/operations/{pending}/cancellation", None, 202, False),
+    ("post", "/operations/{roll}/pause", None, 202, False),
+    ("post", "/operations/{roll}/resumption", None, 202, False),
     ("get", "/operations/{move}/moves", None, 200, False),
     ("get", "/operations/{move}/throttle", None, 200, False),
     ("post", "/operations/{move}/throttle", {"throttle_bytes_per_s": 5_000}, 200, False),
@@ -225,6 +228,7 @@ def ids(world):
     return {
         **world.named["ids"],
         "pending": world.start(world.plan("topic.create", name="soon")).id,
+        "roll": rolling(world).id,
         "secret": world.run("user.create", username="app").id,
         "move": world.start(
             world.plan("reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [4]}])
@@ -335,7 +339,16 @@ def pattern_of(address):
     fixed = {
         *("me", "tenants", "api-keys", "audit-events", "hosts", "clusters", "client-config"),
         *("topics", "users", "overlaps", "acls", "groups", "reassignments", "plans", "operations"),
-        *("cancellation", "undo-plan", "secret", "operator", "members", "invitations"),
+        *(
+            "cancellation",
+            "pause",
+            "resumption",
+            "undo-plan",
+            "secret",
+            "operator",
+            "members",
+            "invitations",
+        ),
         *("service-accounts", "rotation", "link", "retention-leases", "runbooks", "runs"),
         *("events", "loss", "placement", "host-tokens"),
         *("runbook-runs", "checks", "acts", "end", "alerts", "acknowledgement", "alert-rules"),

@@ -80,6 +80,44 @@ describePageStates({
 });
 
 describe("one broker", () => {
+  it("has a setting of all brokers changed by a plan that says how it gets there", async () => {
+    const changes = [
+      { key: "log.retention.ms", way: "dynamic", before: null, after: "3600000", now: "604800000" },
+      { key: "num.partitions", way: "static", before: "1", after: null, now: "1" },
+    ];
+    const diff = {
+      changes,
+      brokers: [{ id: 1, host: "h1", rack: "", leaders: 1, replicas: 2, is_controller: true, is_up: true }],
+      canary_s: 60,
+    };
+    const { asked } = await open(
+      "?tab=settings",
+      {},
+      { "POST /api/v1/plans": plan({ kind: "cluster.configure", diff } as never) },
+    );
+    fireEvent.click(await screen.findByRole("button", { name: "Change a setting of all brokers" }));
+    fireEvent.click(await screen.findByRole("button", { name: "See the plan" }));
+    expect(await screen.findByText("Name a setting.")).toBeTruthy();
+    fireEvent.change(screen.getByRole("combobox", { name: "Setting" }), { target: { value: "log.retention.ms" } });
+    fireEvent.change(screen.getByRole("textbox", { name: "Value" }), { target: { value: " 3600000 " } });
+    press("See the plan");
+    expect(await rowsOf("Settings of all brokers")).toEqual([
+      ["log.retention.ms", "not set, so 604800000", "3600000", "at once, while brokers run"],
+      ["num.partitions", "1", "not set", "when each broker is restarted"],
+    ]);
+    expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+      kind: "cluster.configure",
+      cluster_id: "c1",
+      inputs: { config: { "log.retention.ms": "3600000" } },
+    });
+  });
+
+  it("offers no change of settings to those who may not make it", async () => {
+    await open("?tab=settings", { broker: ok(detail({ may_change: false })) });
+    await screen.findByText("log.retention.ms");
+    expect(screen.queryByRole("button", { name: "Change a setting of all brokers" })).toBeNull();
+  });
+
   it("says what it leads, follows and holds, and how full its disk is", async () => {
     await open();
     await rowsOf("Topics on this broker");

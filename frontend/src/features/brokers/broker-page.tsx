@@ -22,6 +22,7 @@ import { formatShare } from "@/lib/shares";
 import { BROKER_TABS } from "@/lib/search";
 import type { BrokerDetail, BrokerPlacement, PlanRequest } from "@/lib/types";
 import { words } from "@/words/brokers";
+import { ConfigureBrokers } from "./configure-brokers";
 import { LogTab } from "./log-tab";
 import { PlacementTab } from "./placement-tab";
 import { ProcessTab } from "./process-tab";
@@ -173,7 +174,14 @@ export function BrokerPage() {
             <PlacementTab clusterId={clusterId} broker={id} />
           </Tabs.Panel>
           <Tabs.Panel value="settings">
-            <Card>
+            <Card
+              title={say.tabs.configuration}
+              aside={
+                broker?.may_change && (
+                  <ConfigureBrokers clusterId={clusterId} keys={(parts?.settings.data ?? []).map((row) => row.name)} />
+                )
+              }
+            >
               <PartView query={query} name="settings" rows={10}>
                 {(settings) => (
                   <SettingsTable

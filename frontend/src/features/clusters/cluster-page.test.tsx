@@ -185,9 +185,33 @@ describe("one cluster", () => {
     );
   });
 
+  it("has all brokers restarted by a plan that shows the order", async () => {
+    const rolled = { rack: "r1", leaders: 4, replicas: 12, is_controller: false, is_up: true };
+    const diff = {
+      brokers: [
+        { ...rolled, id: 2, host: "host-2", is_up: false },
+        { ...rolled, id: 1, host: "host-1", is_controller: true },
+      ],
+      canary_s: 60,
+    };
+    const { asked } = await open({}, { "POST /api/v1/plans": plan({ kind: "cluster.restart", diff } as never) });
+    await rowsOf("Brokers");
+    press("Restart all, one after the other");
+    expect(await rowsOf("Order of the restart")).toEqual([
+      ["1", "2 not up", "host-2 (r1)", "4", "12"],
+      ["2", "1 controller", "host-1 (r1)", "4", "12"],
+    ]);
+    expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+      kind: "cluster.restart",
+      cluster_id: "c1",
+      inputs: {},
+    });
+  });
+
   it("restarts no broker that somebody else runs", async () => {
     await open({ cluster: ok(cluster({ kind: "registered" })) });
     await rowsOf("Brokers");
+    expect(screen.queryByRole("button", { name: "Restart all, one after the other" })).toBeNull();
     expect(screen.queryByRole("button", { name: "Actions for broker 1" })).toBeNull();
   });
 
@@ -195,6 +219,7 @@ describe("one cluster", () => {
     await open({}, { "GET /console/api/session": session({ can_write: false }) });
     await rowsOf("Brokers");
     expect(screen.queryByRole("button", { name: "More" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Restart all, one after the other" })).toBeNull();
     expect(screen.queryByRole("button", { name: "Actions for broker 1" })).toBeNull();
   });
 });

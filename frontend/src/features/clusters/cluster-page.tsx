@@ -1,4 +1,4 @@
-import { ActionIcon, Menu } from "@mantine/core";
+import { ActionIcon, Button, Menu } from "@mantine/core";
 import { IconBook2, IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
@@ -297,7 +297,7 @@ export function ClusterPage() {
         )}
         {attention.length > 0 && <AttentionList items={attention} clusterId={clusterId} />}
         {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
-        <Card title={say.brokers}>
+        <Card title={say.brokers} aside={cluster && <RestartAll cluster={cluster} />}>
           <PartView query={query} name="cluster">
             {(found) => (
               <>
@@ -348,6 +348,25 @@ export function ClusterPage() {
           </Card>
         </div>
       </div>
+    </>
+  );
+}
+
+/** Only what this service runs can be restarted by it. */
+function RestartAll({ cluster }: { cluster: Cluster }) {
+  const canWrite = useMayWrite()("cluster", cluster.id);
+  const [isAsked, setAsked] = useState(false);
+  if (cluster.kind !== "managed" || !canWrite) return null;
+  return (
+    <>
+      <Button variant="default" size="xs" leftSection={<IconRefresh size={15} />} onClick={() => setAsked(true)}>
+        {say.restartAll}
+      </Button>
+      <PlanFlow
+        request={isAsked ? { kind: "cluster.restart", cluster_id: cluster.id, inputs: {} } : null}
+        title={`${kindLabel("cluster.restart")}: ${cluster.name}`}
+        onClose={() => setAsked(false)}
+      />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { heading, openPage, press, whole } from "@/testing/app";
-import { operation, plan, step } from "@/testing/samples";
+import { heading, openPage, press, rowsOf, whole } from "@/testing/app";
+import { operation, plan, session, step } from "@/testing/samples";
 import { type Answers, ok, PENDING, Refusal, unavailable } from "@/testing/server";
 
 const URL = "GET /console/api/pages/operation/op_1";
@@ -68,6 +68,73 @@ describe("one operation", () => {
     press("Cancel operation");
     expect(await screen.findByText("Cancelled. Everything is as before.")).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Cancel operation" })).toBeNull();
+  });
+
+  describe("that restarts brokers in turn", () => {
+    const rolled = {
+      id: 2,
+      state: "done",
+      since: null,
+      restarted_at: "2026-11-21T10:00:00Z",
+      registered_at: "2026-11-21T10:00:02Z",
+      in_sync_at: "2026-11-21T10:00:03Z",
+      note: "",
+      seen: { gap_s: 0.42, partition: 1, failed: 0, error: "", is_whole: true },
+    };
+    const waits = { restarted_at: null, registered_at: null, in_sync_at: null, seen: null, state: "waiting" };
+    const rolling = (more: object = {}, brokers: object[] = [rolled, { ...rolled, ...waits, id: 1 }]) =>
+      operation({
+        kind: "cluster.restart",
+        state: "running",
+        pausable: true,
+        cancellable: true,
+        outcome: { roll: { brokers, waiting_for: [] } },
+        ...more,
+      } as never);
+
+    it("shows where each broker is and what clients saw of it", async () => {
+      await open(
+        answer(
+          rolling({}, [
+            rolled,
+            { ...rolled, id: 3, seen: { ...rolled.seen, gap_s: 0, failed: 2, is_whole: false } },
+            { ...rolled, id: 4, seen: null, note: "1 partition that prefer it are led by others" },
+            { ...rolled, ...waits, id: 1 },
+          ]),
+        ),
+      );
+      expect(await rowsOf("Brokers, one after the other")).toEqual([
+        ["2", "done", "3s", "420ms", ""],
+        ["3", "done", "3s", "under 0.1 s, 2 records failed, measured in part", ""],
+        ["4", "done", "3s", "not measured", "1 partition that prefer it are led by others"],
+        ["1", "waits for its turn", "–", "–", ""],
+      ]);
+    });
+
+    it("says what the next broker waits for", async () => {
+      const outcome = { roll: { brokers: [rolled], waiting_for: ["1 partition with replicas out of sync (sales-0)"] } };
+      await open(answer(rolling({ outcome })));
+      expect(await screen.findByText("1 partition with replicas out of sync (sales-0)")).toBeTruthy();
+    });
+
+    it("is paused and goes on", async () => {
+      const paused = rolling({ paused_at: "2026-11-21T10:00:00Z", paused_by: "user:ada" });
+      await open(answer(rolling()), {
+        "POST /api/v1/operations/op_1/pause": paused,
+        "POST /api/v1/operations/op_1/resumption": rolling(),
+      });
+      await rowsOf("Brokers, one after the other");
+      press("Pause after this broker");
+      expect(await screen.findByText("Paused")).toBeTruthy();
+      press("Resume");
+      expect(await screen.findByRole("button", { name: "Pause after this broker" })).toBeTruthy();
+    });
+
+    it("offers a viewer neither", async () => {
+      await open(answer(rolling()), { "GET /console/api/session": session({ can_write: false }) });
+      await rowsOf("Brokers, one after the other");
+      expect(screen.queryByRole("button", { name: "Pause after this broker" })).toBeNull();
+    });
   });
 
   it("shows why it failed", async () => {

@@ -41,6 +41,8 @@ export const audit = {
     plan: "planned",
     start: "started",
     cancel: "cancellation asked for",
+    pause: "paused",
+    resume: "resumed",
     throttle: "limit changed",
     succeeded: "succeeded",
     failed: "failed",

@@ -32,6 +32,18 @@ export const brokers = {
       operations: "Operations",
     },
   },
+  configureBrokers: {
+    changeASetting: "Change a setting of all brokers",
+    howItGetsThere:
+      "The plan says how it gets there: at once where Kafka takes the key while brokers run, else by restarting the brokers one after the other.",
+    setting: "Setting",
+    value: "Value",
+    withoutASetting: "Remove the setting: brokers go by what they have without it",
+    aSettingIsNeeded: "Name a setting.",
+    aValueIsNeeded: "Give a value, or remove the setting.",
+    cancel: "Cancel",
+    seeThePlan: "See the plan",
+  },
   logTab: {
     runByOthers: "Not available: this broker is run by others",
     whoeverRunsTheHostHasIt:

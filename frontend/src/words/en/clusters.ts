@@ -48,6 +48,7 @@ export const clusters = {
     cluster: "Cluster",
     copyBootstrapServers: "Copy bootstrap servers",
     created: (bootstrapServers: Slot, copy: Slot, time: Slot) => rich`${bootstrapServers} ${copy} created ${time}`,
+    restartAll: "Restart all, one after the other",
     restartBroker2: (restart: string | number) => `Restart broker ${restart}`,
   },
   credentialsPage: {

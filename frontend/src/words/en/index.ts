@@ -32,6 +32,7 @@ export { platform } from "./platform";
 export { quotas } from "./quotas";
 export { readings } from "./readings";
 export { reassignments } from "./reassignments";
+export { rolls } from "./rolls";
 export { runbooks } from "./runbooks";
 export { session } from "./session";
 export { settings } from "./settings";

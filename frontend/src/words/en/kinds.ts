@@ -5,6 +5,8 @@ export const kinds = {
   "cluster.credentials": "Change the way in",
   "cluster.delete": "Delete cluster",
   "broker.restart": "Restart broker",
+  "cluster.configure": "Change broker configuration",
+  "cluster.restart": "Restart all brokers",
   "leaders.elect": "Elect preferred leaders",
   "topic.create": "Create topic",
   "topic.update": "Change topic configuration",

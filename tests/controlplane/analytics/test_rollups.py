@@ -22,11 +22,12 @@ from controlplane.analytics.models import (
     AnalyticsRun,
     CollectorState,
     GoldGroupRollup,
+    GoldPartitionRollup,
     GoldTopicRollup,
 )
 from controlplane.audit.models import AuditEvent
 from controlplane.operations.states import FAILED, QUEUED, RUNNING, SUCCEEDED
-from spark_analytics.contracts.gold import DAY_S, HOUR_S, ROLLUP_TABLES
+from spark_analytics.contracts.gold import DAY_S, HOUR_S, PARTITION_KEEP_S, ROLLUP_TABLES
 from spark_analytics.contracts.runs import ClusterResult, Job, RunResult
 from tests.controlplane.analytics import rows
 from tests.controlplane.analytics.rollup_rows import DAY_MS, HOUR_MS, T0_MS, rollup_row, stored
@@ -132,6 +133,17 @@ def test_a_run_replaces_its_own_periods_alone(tmp_path):
         ("a", DAY_S, 24),
         ("b", HOUR_S, 5),
     ]
+
+
+@pytest.mark.parametrize("period_s", [HOUR_S, DAY_S])
+def test_partitions_are_kept_for_as_long_as_a_chart_of_their_period_reaches(period_s):
+    now_s = timezone.now().timestamp()
+    for age_s in (PARTITION_KEEP_S[period_s] - period_s, PARTITION_KEEP_S[period_s] + period_s):
+        at = int(now_s - age_s) * 1000
+        stored("partition_rollup", "a", 0, period_s=period_s, ts_ms=at)
+    assert services.forget_old(conf()) == 1
+    (left,) = GoldPartitionRollup.objects.all()
+    assert left.ts_ms > (now_s - PARTITION_KEEP_S[period_s]) * 1000
 
 
 def test_rollups_are_kept_for_400_days_and_go_in_bounded_steps(monkeypatch):

@@ -134,6 +134,7 @@ def test_after_a_pass_the_process_holds_nothing(world, end):
     for _ in range(3):
         end(world)
         ObservedCluster.objects.update(lease_token="", lease_expires_at=None)
+    assert observe(world.cluster.id) is True
 
 
 def test_the_lease_costs_one_statement_and_goes_with_what_was_read(world):

@@ -35,9 +35,7 @@ class Command(AdministrationCommand):
         actions.add_parser("list", help="all hosts, with what runs on each")
         placement = actions.add_parser("placement", help="where a new cluster would go, and why")
         placement.add_argument("--brokers", type=int, default=3)
-        explain = actions.add_parser(
-            "explain", help="why a plan places brokers as it does"
-        )
+        explain = actions.add_parser("explain", help="why a plan places brokers as it does")
         explain.add_argument("plan_id")
         actions.add_parser("tokens", help="tokens by which hosts join, the newest first")
         revoke = actions.add_parser("revoke-token", help="end a token that no host has used")

@@ -2754,7 +2754,7 @@ export interface components {
             data: components["schemas"]["AclTemplate"][];
         };
         /** @enum {string} */
-        Act5bcEnum: "remove" | "replace" | "hash";
+        ActEnum: "remove" | "replace" | "hash";
         ActiveReassignments: {
             rows: components["schemas"]["Reassignment"][];
             total: number;
@@ -5437,7 +5437,7 @@ export interface components {
             tenant: string;
         };
         Mask: {
-            act: components["schemas"]["Act5bcEnum"];
+            act: components["schemas"]["ActEnum"];
             /** Format: date-time */
             created_at: string;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
@@ -5451,7 +5451,7 @@ export interface components {
         };
         MaskInputRequest: {
             /** @description `hash`: equal values of the tenant stay equal, and are not shown. */
-            act: components["schemas"]["Act5bcEnum"];
+            act: components["schemas"]["ActEnum"];
             /** @default  */
             note?: string;
             part: components["schemas"]["PartEnum"];

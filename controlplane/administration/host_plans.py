@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from controlplane.administration.selectors import brokers_on, host_row
 from controlplane.clusters.candidates import candidates, host_states
+from controlplane.clusters.described import Host
 from controlplane.clusters.host_states import (
     ACTIVE,
     ACTS,
@@ -20,7 +21,6 @@ from controlplane.clusters.host_states import (
     UNCORDON,
     why_not,
 )
-from controlplane.clusters.hosts import Host
 from controlplane.clusters.models import Broker, Cluster, LostBroker, OwedDeletion
 from controlplane.clusters.placing import NoCapacityError, Refusal, place
 from controlplane.clusters.selectors import host_rows

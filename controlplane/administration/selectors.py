@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from controlplane.audit.models import AuditEvent
 from controlplane.clusters.candidates import candidates, host_states
+from controlplane.clusters.described import Host
 from controlplane.clusters.host_states import ACTIVE
-from controlplane.clusters.hosts import Host
 from controlplane.clusters.models import Broker, Cluster, HostState, JoinToken, LostBroker
 from controlplane.clusters.placing import (
     STALE_S,

@@ -6,8 +6,8 @@ from time import time
 
 from django.conf import settings
 
+from controlplane.clusters.described import Host
 from controlplane.clusters.host_states import ACTIVE
-from controlplane.clusters.hosts import Host
 from controlplane.clusters.models import Broker, HostState, OwedDeletion
 from controlplane.clusters.placing import Candidate, Refusal, refusal
 from controlplane.clusters.rules import Placement

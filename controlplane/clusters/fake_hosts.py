@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from controlplane.clusters.hosts import BrokerKey, Host, HostsUnavailableError
+from controlplane.clusters.described import Host
+from controlplane.clusters.hosts import BrokerKey, HostsUnavailableError
 from controlplane.clusters.questions import (
     DENIALS,
     LOG_TAIL,

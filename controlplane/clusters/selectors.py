@@ -11,11 +11,11 @@ from django.conf import settings
 from controlplane.clusters.authority import ca_pem
 from controlplane.clusters.candidates import candidates
 from controlplane.clusters.connections import gateway_for as gateway_for  # noqa: PLC0414 - public
+from controlplane.clusters.described import Host
 from controlplane.clusters.drift import broker_drift
 from controlplane.clusters.hosts import (
     READ_WAIT_S,
     BrokerKey,
-    Host,
     HostsUnavailableError,
     hosts,
 )

@@ -94,7 +94,7 @@ def host_remove(*, host_id: str, actor: Actor) -> None:
         if not _has_rows(host_id):
             raise
         # A removal that was killed after ZooKeeper had forgotten the host.
-        _forget_rows(host_id, actor)
+        forget_rows(host_id, actor)
         return
     if host.alive:
         raise Conflict(f"The agent of {host_id} lives: stop it first.", code="host-alive")
@@ -105,7 +105,7 @@ def host_remove(*, host_id: str, actor: Actor) -> None:
         hosts().forget_host(host_id)
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper: {error}", code="zookeeper-away") from error
-    _forget_rows(host_id, actor)
+    forget_rows(host_id, actor)
 
 
 def _has_rows(host_id: str) -> bool:
@@ -114,7 +114,8 @@ def _has_rows(host_id: str) -> bool:
 
 
 @transaction.atomic
-def _forget_rows(host_id: str, actor: Actor) -> None:
+def forget_rows(host_id: str, actor: Actor) -> None:
+    """What operators decided about a host that ZooKeeper knows no more, and its key."""
     host_hold(host_id)
     HostState.objects.filter(pk=host_id).delete()
     HostKey.objects.filter(pk=host_id).delete()

@@ -282,7 +282,7 @@ def test_a_host_is_let_go_when_nothing_is_on_it_and_its_agent_is_stopped(world):
 def test_a_removal_that_was_killed_is_finished_by_the_next(world, monkeypatch):
     change("host-2", "cordoned")
     known(world, "host-2", alive=False)
-    monkeypatch.setattr(hosts, "_forget_rows", lambda *_: None)  # killed before
+    monkeypatch.setattr(hosts, "forget_rows", lambda *_: None)  # killed before
     hosts.host_remove(host_id="host-2", actor=ACTOR)
     monkeypatch.undo()
     assert HostState.objects.filter(pk="host-2").exists()

@@ -28,6 +28,7 @@ ALL = [(before, after) for before in HOST.states for after in HOST.states]
 @pytest.mark.parametrize(("before", "after"), sorted(LEGAL))
 def test_legal_moves(before, after):
     HOST.check(before, after)
+    assert before in HOST.sources(after)
 
 
 @pytest.mark.parametrize(("before", "after"), [move for move in ALL if move not in LEGAL])

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from controlplane.clusters.hosts import Host, parse_host
+from controlplane.clusters.described import Host, parse_host
 from controlplane.clusters.reports import ENDS_MAX, End, parse_observed
 
 DESCRIBED = {"host_id": "h1", "rack": "r1", "address": "10.0.0.1", "port_range": [9000, 9009]}

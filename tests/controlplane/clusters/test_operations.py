@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from controlplane.clusters.hosts import parse_host
+from controlplane.clusters.described import parse_host
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.reports import Observed, parse_observed
 from controlplane.clusters.selectors import cluster_get

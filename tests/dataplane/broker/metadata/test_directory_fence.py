@@ -77,8 +77,12 @@ async def test_one_that_was_declared_lost_while_it_was_cut_off_does_not_register
 
 async def test_a_cluster_of_an_earlier_version_fences_nothing():
     zookeeper = FakeZooKeeper()
+    ended = []
     fence = DirectoryFence(
-        zookeeper.connect(), broker_id=3, directory_ids=["a"], on_fenced=pytest.fail
+        zookeeper.connect(), broker_id=3, directory_ids=["a"], on_fenced=ended.append
     )
     await fence.start()
     await fence.check()
+    data, _ = await zookeeper.connect().get(f"{znodes.DIRECTORIES}/3")
+    assert json.loads(data)["directories"] == ["a"]
+    assert ended == []

@@ -31,7 +31,7 @@ from controlplane.observed.readers import AREAS, Reader
 from controlplane.observed.sections import GROUPS, TOPICS
 from controlplane.observed.selectors import Section, rows_to_cut
 from controlplane.observed.services import observed_section
-from controlplane.tenants.exports import while_allowed
+from controlplane.tenants.exports import ExportResponse
 from controlplane.tenants.views import TenantView
 from controlplane.topics.selectors import topic_names, topic_row, with_drift
 from spark_analytics.contracts.gold import Column, ColumnType
@@ -135,10 +135,13 @@ def export_view(name: str, export: Export) -> type[TenantView]:
                 raise TooManyRequests(f"Try again in {wait_s} s.", retry_after_s=wait_s)
             names = export.names(self, reader, wanted)
             kept = names[:EXPORT_ROWS_MAX]
-            lines = while_allowed(_lines(export, reader, kept, at), self.access.actor, is_csv=True)
-            answer = StreamingHttpResponse(lines, content_type=CONTENT_TYPES[CSV])
+            answer = ExportResponse(
+                _lines(export, reader, kept, at),
+                self.access.actor,
+                self.tenant.pk,
+                content_type=CONTENT_TYPES[CSV],
+            )
             answer["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-            answer["Cache-Control"] = "no-store"
             answer[COMPLETE] = "true" if len(kept) == len(names) else "false"
             return answer
 

@@ -1,10 +1,11 @@
 """Whether a group is idle and its offsets are where a plan saw them: every kind on groups asks."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind, Touched
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched, cluster_of
+from controlplane.common.grants import Area
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
@@ -13,7 +14,8 @@ from controlplane.gateway.types import TP, CommittedOffset, partitions_by_tp
 from controlplane.observed.sections import GROUPS
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
-from controlplane.operations.operations import Done, StepFailedError, Wait
+from controlplane.operations.operations import Done, PlanContext, StepFailedError, Wait
+from controlplane.operations.scopes import missing_role
 
 CHECK_TITLE = "The group is empty and where the plan saw it"
 MEMBER_ERRORS = frozenset(
@@ -21,6 +23,8 @@ MEMBER_ERRORS = frozenset(
 )
 IDLE_STATES = frozenset({"Empty", "Dead"})
 Targets = dict[TP, int | None]
+Inputs = dict[str, Any]
+See = Callable[[Iterable[TP]], None]
 
 
 class GroupOperationKind(ClusterOperationKind):
@@ -33,6 +37,16 @@ class GroupOperationKind(ClusterOperationKind):
 
     def touched(self, plan: Plan) -> Touched:
         return {GROUPS: [plan.inputs["group"]]}
+
+
+def see_topics(context: PlanContext, tps: Iterable[TP]) -> None:
+    """Before the brokers' word about partitions is passed on: their topics may be others' secret.
+
+    Raises Forbidden, as whoever makes the plan would be told at its end.
+    """
+    scope, cluster = context.actor.scope, cluster_of(context).name
+    if not all(scope.sees(Area.TOPIC, cluster, topic) for topic in {tp.topic for tp in tps}):
+        raise missing_role(Area.TOPIC)
 
 
 def check_idle(gateway: ClusterGateway, group: str) -> bool:
@@ -90,6 +104,14 @@ def require_unmoved(
         target: where the operation takes them: an offset that is there is our own earlier try.
     """
     ours = planned if target is None else target
+    more = now.keys() - planned.keys() - ours.keys()
+    if more:
+        # Who sees the plan need not see the topics that came since.
+        raise StepFailedError(
+            "plan-stale",
+            f"The group has a commit in {counted(len(more), 'partition')} of which the plan says"
+            " nothing.",
+        )
     for name in sorted({*planned, *now}):
         if now.get(name) not in {planned.get(name), ours.get(name)}:
             raise StepFailedError(

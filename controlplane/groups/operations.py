@@ -20,6 +20,8 @@ from controlplane.groups import rules
 from controlplane.groups.group_state import (
     CHECK_TITLE,
     GroupOperationKind,
+    Inputs,
+    See,
     Targets,
     check_idle,
     last_guard,
@@ -30,6 +32,7 @@ from controlplane.groups.group_state import (
     require_idle,
     require_unmoved,
     restoring,
+    see_topics,
 )
 from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
 from controlplane.groups.offset_file import FileOffset, parse
@@ -64,13 +67,13 @@ class _OffsetKind(GroupOperationKind):
     )
 
     @abstractmethod
-    def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
-        """From and to of every partition in scope."""
+    def rows(self, gateway: ClusterGateway, inputs: Inputs, see: See) -> list[PlannedOffset]:
+        """From and to of every partition in scope; `see` is asked before a word is said of them."""
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, group = self.gateway(context), inputs["group"]
         is_new = not check_idle(gateway, group)
-        rows = self.rows(gateway, inputs)
+        rows = self.rows(gateway, inputs, lambda tps: see_topics(context, tps))
         moved = rules.changes(rows)
         if not moved:
             raise _nothing_to_do(group, rows)
@@ -172,12 +175,13 @@ class OffsetReset(_OffsetKind):
         source = plan.inputs.get("from_group")
         return [(Area.GROUP, source)] if source else ()
 
-    def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
+    def rows(self, gateway: ClusterGateway, inputs: Inputs, see: See) -> list[PlannedOffset]:
         committed = gateway.group_offsets([inputs["group"]]).get(inputs["group"], {})
         strategy, value = inputs["strategy"], inputs.get("value")
         if strategy in {rules.FILE, rules.COPY}:
-            return _to_named_offsets(gateway, inputs, committed)
+            return _to_named_offsets(gateway, inputs, committed, see)
         scope = _scope(gateway, inputs, committed)
+        see(scope)
         found, unknown = facts(gateway, scope, committed)
         if strategy == rules.DURATION:
             # From here on it is the instant that it was when somebody asked for the plan.
@@ -195,8 +199,9 @@ class OffsetRestore(_OffsetKind):
     def new_group(self, group: str) -> dict[str, str]:
         return warning("new-group", f"There is no group {group} now: this makes it again.", "info")
 
-    def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
+    def rows(self, gateway: ClusterGateway, inputs: Inputs, see: See) -> list[PlannedOffset]:
         wanted = {TP(row["topic"], row["partition"]): row["offset"] for row in inputs["partitions"]}
+        see(wanted)
         committed = gateway.group_offsets([inputs["group"]]).get(inputs["group"], {})
         found, unknown = facts(gateway, sorted(wanted), committed)
         rows = rules.plan_restore(found, wanted)
@@ -280,7 +285,7 @@ def _scope(
 
 
 def _to_named_offsets(
-    gateway: ClusterGateway, inputs: dict[str, Any], committed: dict[TP, CommittedOffset]
+    gateway: ClusterGateway, inputs: dict[str, Any], committed: dict[TP, CommittedOffset], see: See
 ) -> list[PlannedOffset]:
     """To what a file names for each partition, or to where another group stands.
 
@@ -289,6 +294,7 @@ def _to_named_offsets(
     """
     is_file = inputs["strategy"] == rules.FILE
     named = _of_file(gateway, inputs) if is_file else _of_group(gateway, inputs, committed)
+    see(named.scope)
     found, unknown = facts(gateway, named.scope, committed)
     rows = rules.plan_to(found, named.wanted, reason=named.reason, absent=named.absent)
     return sorted([*rows, *unknown], key=lambda row: row.tp)

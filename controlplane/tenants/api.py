@@ -22,7 +22,7 @@ from controlplane.common.paging import page_of
 from controlplane.common.problems import TooManyRequests
 from controlplane.common.ratelimit import EXPORTS, seconds_to_wait
 from controlplane.tenants import selectors, services
-from controlplane.tenants.exports import while_allowed
+from controlplane.tenants.exports import ExportResponse
 from controlplane.tenants.serializers import (
     CSV,
     NDJSON,
@@ -159,16 +159,15 @@ class AuditExportView(TenantView):
             raise TooManyRequests(f"Try again in {wait_s} s.", retry_after_s=wait_s)
         wanted = request.query_params.get("format", NDJSON)
         rows = audit_selectors.audit_events(self.tenant.id, search)
-        services.export_record(self.access.actor, self.tenant, wanted)
         is_csv = wanted == CSV
-        answer = StreamingHttpResponse(
-            while_allowed(
-                _lines(rows, self.scope, is_csv=is_csv), self.access.actor, is_csv=is_csv
-            ),
+        answer = ExportResponse(
+            _lines(rows, self.scope, is_csv=is_csv),
+            self.access.actor,
+            self.tenant.pk,
             content_type="text/csv; charset=utf-8" if is_csv else "application/x-ndjson",
         )
+        services.export_record(self.access.actor, self.tenant, wanted)
         answer["Content-Disposition"] = f'attachment; filename="audit.{wanted}"'
-        answer["Cache-Control"] = "no-store"
         answer[EXPORT_COMPLETE] = "true" if audit_selectors.is_whole(rows) else "false"
         return answer
 

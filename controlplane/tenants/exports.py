@@ -8,17 +8,51 @@ file says at its end why it ends, and the connection breaks: no client takes it 
 import csv
 import io
 import json
+import weakref
 from collections.abc import AsyncGenerator
 
 from asgiref.sync import sync_to_async
+from django.http import StreamingHttpResponse
 
 from controlplane.audit.services import Actor
-from controlplane.common.problems import Problem
+from controlplane.common.problems import Problem, TooManyRequests
+from controlplane.common.slots import Slots
 from controlplane.tenants.standing import Watch
+
+OPEN_PER_TENANT, OPEN_MAX = 6, 60
+"""Files that are leaving this process: each holds its names for as long as its reader likes."""
+SEATS = Slots()
 
 
 class ExportEndedError(Exception):
     """The file ends here, and is not whole."""
+
+
+class ExportResponse(StreamingHttpResponse):
+    """A file of one tenant; its seat is free again when the response is closed, begun or not.
+
+    Raises:
+        TooManyRequests: no seat.
+    """
+
+    def __init__(
+        self, lines: AsyncGenerator[str, None], actor: Actor, tenant_id: str, *, content_type: str
+    ) -> None:
+        seat = {f"tenant/{tenant_id}": OPEN_PER_TENANT, "process": OPEN_MAX}
+        if not SEATS.take(seat):
+            raise TooManyRequests(
+                "Too many files are being read; end one, or wait.", code="too-many-exports"
+            )
+        # Also where it is never answered with, as what follows here fails.
+        self._give_back = weakref.finalize(self, SEATS.give_back, seat)
+        is_csv = content_type.startswith("text/csv")
+        super().__init__(while_allowed(lines, actor, is_csv=is_csv), content_type=content_type)
+        self["Cache-Control"] = "no-store"
+
+    def close(self) -> None:
+        """May be called more than once."""
+        super().close()
+        self._give_back()
 
 
 async def while_allowed(

@@ -6,6 +6,7 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.http import StreamingHttpResponse
 from django.utils import timezone
 
 from console import exports as lists
@@ -15,14 +16,14 @@ from controlplane.common.grants import VIEWER, Grant, Match, Over, Pattern
 from controlplane.messages import reading
 from controlplane.operations import services as operations
 from controlplane.operations.models import Operation
-from controlplane.tenants import standing
+from controlplane.tenants import exports, standing
 from controlplane.tenants.exports import ExportEndedError
 from controlplane.tenants.models import ApiKey, Membership
 from tests.controlplane.messages.conftest import fill
 from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.rest.surface import problem
 from tests.controlplane.rest.teams import member_of
-from tests.controlplane.support import ACTOR, client_for, observed
+from tests.controlplane.support import ACTOR, client_for, observed, tenant_make
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1"
@@ -223,3 +224,31 @@ def test_a_right_that_goes_while_a_plan_is_looked_at_starts_nothing(world, monke
     assert answer.status_code in {401, 403, 404}, answer.content
     assert not Operation.objects.exists()
     assert len(world.gateway.topics["orders"].partitions) == 1
+
+
+# -- how many files a tenant has open -----------------------------------------------------------
+DOORS_OF_FILES = ("/api/v1/audit-events/export", "/console/api/exports/topics/{cluster}")
+
+
+@pytest.mark.parametrize("door", DOORS_OF_FILES)
+def test_a_tenant_has_so_many_files_open_and_leaves_the_others_theirs(world, monkeypatch, door):
+    monkeypatch.setattr(exports, "OPEN_PER_TENANT", 2)
+    world.gateway.add_topic("orders", partitions=1)
+    observed(world)
+    where = door.format(cluster=world.cluster.id)
+    client = by_session(world)
+    opened = [client.get(where) for _ in range(2)]
+    refused = client.get(where)
+    assert problem(refused, 429)["code"] == "too-many-exports"
+    assert int(refused["Retry-After"]) > 0
+    rival = client_for(tenant_make("rival"), "operator")
+    assert rival.get(DOORS_OF_FILES[0]).status_code == 200
+    # Closed before a byte has come; Django's own closing would end this test's transaction.
+    with monkeypatch.context() as patch:
+        patch.setattr(StreamingHttpResponse, "close", lambda _response: None)
+        opened[0].close()
+        opened[0].close()
+    kept = client.get(where)
+    assert kept.status_code == 200
+    assert client.get(where).status_code == 429
+    assert kept.streaming, "it is still open"

@@ -7,7 +7,9 @@ import { type Asked, ok } from "@/testing/server";
 
 const URL = "GET /console/api/pages/operations";
 const last = ok({ next: null, has_more: false });
-const answer = (rows: ReturnType<typeof operation>[], page: object = last) => ({ parts: { operations: ok(rows), page } });
+const answer = (rows: ReturnType<typeof operation>[], page: object = last) => ({
+  parts: { operations: ok(rows), page },
+});
 const open = (rows: ReturnType<typeof operation>[], search = "") =>
   openPage(`/operations${search}`, { [URL]: answer(rows) });
 const askedFor = (asked: Asked) => new URLSearchParams(asked.url.split("?")[1]);

@@ -3932,7 +3932,9 @@ export interface components {
         ConsoleAnalyticsParts: {
             collector: components["schemas"]["FirstVerdictPart"];
             lag: components["schemas"]["LagPart"];
+            lag_counts: components["schemas"]["LagCountsPart"];
             retention: components["schemas"]["RetentionPart"];
+            retention_counts: components["schemas"]["RetentionCountsPart"];
             runs: components["schemas"]["AnalyticsRunListPart"];
         };
         ConsoleBrokerPage: {
@@ -4997,6 +4999,39 @@ export interface components {
              * @description Newer ones are due by then; later, these are old.
              */
             stale_after: string | null;
+        };
+        LagCounts: {
+            /** @description Otherwise it is at least that. */
+            behind_is_exact: boolean;
+            /**
+             * Format: double
+             * @description The furthest of all.
+             */
+            behind_s: number | null;
+            groups: number;
+            /** @description Groups. */
+            in_trouble: number;
+            /** @description As far as it is known. */
+            lag_records: number;
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            topics: number;
+            /** @description Some of these. */
+            troubled: string[];
+        };
+        LagCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["LagCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         LagObjective: {
             /** @description null: every cluster. */
@@ -6423,6 +6458,28 @@ export interface components {
              * @description Newer ones are due by then; later, these are old.
              */
             stale_after: string | null;
+        };
+        RetentionCounts: {
+            /** @description As far as they are known. */
+            bytes: number | null;
+            /** @description The worst and soonest of all groups; null: none is in danger. */
+            first_loss: components["schemas"]["GroupExpiry"] | null;
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+        };
+        RetentionCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["RetentionCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         RetentionLease: {
             /** @description What it goes back to; -1: for ever; null: the default. */
@@ -22748,7 +22805,16 @@ export interface operations {
     };
     console_page_analytics: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From 1; one that is too far is the last. */
+                page?: number;
+                /** @description -records by default; what is unknown comes last either way. */
+                sort?: "-eta" | "-group" | "-records" | "-seconds" | "-status" | "-topic" | "-trend" | "eta" | "group" | "records" | "seconds" | "status" | "topic" | "trend";
+                /** @description From 1; one that is too far is the last. */
+                topics_page?: number;
+                /** @description -bytes by default; what is unknown comes last either way. */
+                topics_sort?: "-age" | "-bytes" | "-expiry" | "-retention" | "-risk" | "-topic" | "age" | "bytes" | "expiry" | "retention" | "risk" | "topic";
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -22786,6 +22852,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

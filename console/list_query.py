@@ -84,10 +84,7 @@ class ListQuery:
         search = given.get("q", "")
         if len(search) > SEARCH_MAX:
             raise field_problem("/q", f"q has at most {SEARCH_MAX} characters.")
-        sort = given.get("sort", self.default)
-        order = sort.removeprefix("-")
-        if order not in self.orders:
-            raise field_problem("/sort", f"sort is one of {', '.join(self.orders)}, or with a -.")
+        order, is_descending = order_in(request, "sort", self.orders, self.default)
         favourites = given.get("favourites")
         if favourites not in {None, *FAVOURITES}:
             raise field_problem("/favourites", f"favourites is {FIRST} or {ONLY}.")
@@ -99,14 +96,25 @@ class ListQuery:
             only_first=favourites == ONLY,
             search=search,
             sort=order,
-            is_descending=sort.startswith("-"),
-            page=_number(request, "page", 1, PAGE_MAX),
-            size=_number(request, "size", SIZE_DEFAULT, SIZE_MAX),
+            is_descending=is_descending,
+            page=number_in(request, "page", 1, PAGE_MAX),
+            size=number_in(request, "size", SIZE_DEFAULT, SIZE_MAX),
             filters=frozenset(name for name in self.filters if _flag(request, name)),
         )
 
 
-def _number(request: Request, name: str, default: int, most: int) -> int:
+def order_in(
+    request: Request, name: str, orders: Collection[str], default: str
+) -> tuple[str, bool]:
+    """An order's name, and whether it is descending, of the parameter `name`."""
+    sort = request.query_params.get(name, default)
+    order = sort.removeprefix("-")
+    if order not in orders:
+        raise field_problem(f"/{name}", f"{name} is one of {', '.join(orders)}, or with a -.")
+    return order, sort.startswith("-")
+
+
+def number_in(request: Request, name: str, default: int, most: int) -> int:
     raw = request.query_params.get(name, str(default))
     is_number = raw.isascii() and raw.isdigit() and len(raw) < 10
     if not is_number or not 1 <= int(raw) <= most:

@@ -18,6 +18,7 @@ from controlplane.access.serializers import (
 from controlplane.alerts.serializers import rule_field, severity_field
 from controlplane.analytics.serializers import (
     AnalyticsRunSerializer,
+    GroupExpirySerializer,
     LagSerializer,
     RetentionSerializer,
 )
@@ -203,6 +204,33 @@ class ListCountsSerializer(Shape):
     total = serializers.IntegerField(help_text="Without search and filters.")
 
 
+class PageOfListSerializer(Shape):
+    page = serializers.IntegerField(help_text="The one that is shown: at most the last.")
+    size = serializers.IntegerField(help_text="Rows a page.")
+    matched = serializers.IntegerField()
+
+
+class LagCountsSerializer(PageOfListSerializer):
+    """The page, and figures of all groups and topics."""
+
+    groups = serializers.IntegerField()
+    topics = serializers.IntegerField()
+    in_trouble = serializers.IntegerField(help_text="Groups.")
+    troubled = serializers.ListField(child=serializers.CharField(), help_text="Some of these.")
+    lag_records = serializers.IntegerField(help_text="As far as it is known.")
+    behind_s = serializers.FloatField(allow_null=True, help_text="The furthest of all.")
+    behind_is_exact = serializers.BooleanField(help_text="Otherwise it is at least that.")
+
+
+class RetentionCountsSerializer(PageOfListSerializer):
+    """The page, and figures of all topics."""
+
+    bytes = serializers.IntegerField(allow_null=True, help_text="As far as they are known.")
+    first_loss = GroupExpirySerializer(
+        allow_null=True, help_text="The worst and soonest of all groups; null: none is in danger."
+    )
+
+
 class TopicCountsSerializer(ListCountsSerializer):
     partitions = serializers.IntegerField(allow_null=True, help_text="Of all that match.")
     largest_bytes = serializers.IntegerField(allow_null=True)
@@ -338,7 +366,9 @@ AnalyticsPageSerializer = _page(
     "Analytics",
     {
         "lag": LAG,
+        "lag_counts": _one(LagCountsSerializer),
         "retention": RETENTION,
+        "retention_counts": _one(RetentionCountsSerializer),
         "runs": _list(AnalyticsRunSerializer),
         "collector": COLLECTOR,
     },

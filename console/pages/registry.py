@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework.serializers import Serializer
 
 from console import serializers as shapes
+from console.analytics_query import AnalyticsQuery
 from console.list_query import PageQuery
 from console.operation_query import OperationsQuery
 from console.pages.access import access
@@ -92,7 +93,13 @@ PAGES: dict[str, Page] = {
     "group": Page(group, shapes.GroupPageSerializer, "One group", f"{_CLUSTER}/<path:group>"),
     "access": Page(access, shapes.AccessPageSerializer, "Users and ACLs", _CLUSTER, Area.ACCESS),
     "reassign": Page(reassign, shapes.ReassignPageSerializer, "What can be moved", _CLUSTER),
-    "analytics": Page(analytics, shapes.AnalyticsPageSerializer, "Lag and retention", _CLUSTER),
+    "analytics": Page(
+        analytics,
+        shapes.AnalyticsPageSerializer,
+        "Lag and retention",
+        _CLUSTER,
+        query=AnalyticsQuery(),
+    ),
     "operations": Page(
         operations,
         shapes.OperationsPageSerializer,

@@ -36,10 +36,10 @@ def judged_groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Ju
     risks: dict[Series, str] = {}
     if newest_ms is not None:
         newer = verdicts.exclude(status="UNKNOWN").filter(sampled_ms__gt=OuterRef("sampled_ms"))
-        lags = {row[:2]: row for row in _left_of(rows, newer, newest_ms, JUDGED_BY)}
+        lags = {row[:2]: row for row in left_of(rows, newer, newest_ms, JUDGED_BY)}
         of_retention = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
         newer = verdicts.exclude(risk="UNKNOWN").filter(sampled_ms__gt=OuterRef("ts_ms"))
-        left = _left_of(of_retention, newer, newest_ms, ("group", "topic", "status"))
+        left = left_of(of_retention, newer, newest_ms, ("group", "topic", "status"))
         risks = {(group, topic): status for group, topic, status in left}
     live = verdicts.values_list(*JUDGED_BY, "risk")
     found = _newer(live, lags, risks)
@@ -48,7 +48,7 @@ def judged_groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Ju
     return _worst_of(found)
 
 
-def _left_of(
+def left_of(
     gold: QuerySet[Any], newer: QuerySet[GroupVerdict], newest_ms: int, columns: tuple[str, ...]
 ) -> QuerySet[Any]:
     """The last row of gold of each series that no newer verdict of the collector replaces."""
@@ -87,7 +87,7 @@ def _worst_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, Judged]:
 @cache
 def _harm_of(status: str | None, risk: str | None) -> tuple[tuple[int, ...], bool]:
     """How bad it is, and whether it is worth somebody's attention."""
-    of_group, of_retention = _known(Status, status), _known(Risk, risk)
+    of_group, of_retention = word_of(Status, status), word_of(Risk, risk)
     severity = worse_severity(of_group, of_retention)
     is_trouble = severity in {Severity.WARNING, Severity.DANGER}
     return harm_of(of_group, of_retention), is_trouble
@@ -96,7 +96,7 @@ def _harm_of(status: str | None, risk: str | None) -> tuple[tuple[int, ...], boo
 Word = TypeVar("Word", Status, Risk)
 
 
-def _known(words: type[Word], said: str | None) -> Word:
+def word_of(words: type[Word], said: str | None) -> Word:
     """One that nobody said, or that a newer version says, is unknown to this one."""
     try:
         return words(said or "UNKNOWN")

@@ -106,6 +106,7 @@ def retention_table(
     cluster_id: str,
     *,
     topic: str | None = None,
+    topics: Collection[str] | None = None,
     group: str | None = None,
 ) -> dict[str, Any]:
     """{as_of, stale_after, run_id, data}: every topic's newest row with its groups' expiry.
@@ -120,10 +121,12 @@ def retention_table(
     newest = rows.order_by("-ts_ms").first()
     expiries = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
     if topic is not None:
-        rows, expiries = rows.filter(topic=topic), expiries.filter(topic=topic)
+        topics = [topic]
     live = group_verdicts([cluster_id])
-    if topic is not None:
-        live = live.filter(topic=topic)
+    if topics is not None:
+        of_topics = {"topic__in": list(topics)}
+        rows, expiries = rows.filter(**of_topics), expiries.filter(**of_topics)
+        live = live.filter(**of_topics)
     if group is not None:
         live, expiries = live.filter(group=group), expiries.filter(group=group)
         reads = [*live.values_list("topic", flat=True)]

@@ -4,8 +4,6 @@ import { expiry } from "@/testing/samples";
 import { lagPoint as point } from "@/testing/samples-groups";
 import {
   endangered,
-  furthestBehind,
-  isInTrouble,
   leastBehind,
   lossExactly,
   lossIn,
@@ -72,17 +70,7 @@ describe("lag", () => {
     ]);
   });
 
-  it("says how far the slowest group is behind, and marks a lower bound as one", () => {
-    expect(furthestBehind([])).toBeNull();
-    expect(furthestBehind([point({ lag_seconds: 12 }), point({ lag_seconds: 90 })])).toEqual({
-      seconds: 90,
-      exact: true,
-    });
-    expect(furthestBehind([point({ lag_seconds: null, lag_seconds_at_least: 120 })])).toEqual({
-      seconds: 120,
-      exact: false,
-    });
-    expect(furthestBehind([point({ lag_seconds: null })])).toEqual({ seconds: 0, exact: true });
+  it("says the most that is known for certain of how far groups are behind", () => {
     expect(leastBehind([point({ lag_seconds_at_least: 5 }), point({ topic: "b", lag_seconds_at_least: 9 })])).toBe(9);
     expect(leastBehind([point()])).toBeNull();
   });
@@ -133,11 +121,6 @@ describe("expiry", () => {
       "5 + an unknown number not started",
     );
     expect(unread(point({ lag_records: 5, ...partial, uncommitted_records: 0 }))).toBe("5");
-  });
-
-  it("counts those in trouble that fall behind, stand still or lost records", () => {
-    const found = LAG_STATUSES.filter((status) => isInTrouble(point({ status })));
-    expect(found).toEqual(["FALLING_BEHIND", "STALLED", "STOPPED", "DATA_LOST"]);
   });
 
   it("puts those first that lose records, then the soonest; who is safe or unknown is in no danger", () => {

@@ -67,9 +67,6 @@ export function totalByGroup(points: LagPoint[]): { name: string; points: [numbe
     .sort((left, right) => left.name.localeCompare(right.name));
 }
 
-/** Whether the group falls further behind, stands still, or has lost records. */
-export const isInTrouble = (point: LagPoint): boolean => rank(point) >= LAG_STATUSES.indexOf("FALLING_BEHIND");
-
 export type Expiry = TopicRetention["groups"][number];
 
 /** Groups whose unread records are in some danger, the worst and soonest first. */
@@ -125,13 +122,4 @@ export function unread(point: LagPoint): string {
   if (!partitions || most === 0) return formatInteger(lag);
   const rest = most === null ? words.unread.unknownNumber : words.unread.upTo(most);
   return lag === null ? rest : words.unread.and(lag, rest);
-}
-
-/** How far behind the slowest group is; not exact: at least so far. */
-export function furthestBehind(points: LagPoint[]): { seconds: number; exact: boolean } | null {
-  const known = points.map((point) => {
-    const seconds = point.lag_seconds ?? point.lag_seconds_at_least ?? 0;
-    return { seconds, exact: point.lag_seconds !== null || seconds === 0 };
-  });
-  return known.length === 0 ? null : known.reduce((slowest, one) => (one.seconds > slowest.seconds ? one : slowest));
 }

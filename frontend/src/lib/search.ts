@@ -194,12 +194,20 @@ export const RANGES = { "1h": 3600, "6h": 21_600, "24h": 86_400, "7d": 604_800 }
 export type Range = keyof typeof RANGES;
 
 export const analyticsSearch = (
-  raw: { range?: Range; group?: string; sort?: string; q?: string } & SearchSchemaInput,
+  raw: {
+    range?: Range;
+    sort?: string;
+    page?: number;
+    /** Of the table of topics. */
+    tsort?: string;
+    tpage?: number;
+  } & SearchSchemaInput,
 ) => ({
   range: oneOf(raw.range, Object.keys(RANGES) as Range[]),
-  group: text(raw.group),
-  q: text(raw.q),
   sort: text(raw.sort),
+  page: positive(raw.page),
+  tsort: text(raw.tsort),
+  tpage: positive(raw.tpage),
 });
 
 /** How far back charts reach, s; the server draws points together so that any is as cheap. */

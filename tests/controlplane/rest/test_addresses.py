@@ -65,6 +65,8 @@ BAD_QUERY = {
     "sort": ["secret", "--name", "-", "\0", ""],
     "page": ["0", "-1", "1000001", "²", "9" * 5_000, "\0", ""],
     "size": ["0", "201", "x", "\0", ""],
+    "topics_sort": ["secret", "--bytes", "\0", ""],
+    "topics_page": ["0", "-1", "1000001", "\0", ""],
     "internal": ["yes", "1", "\0", ""],
     "lagging": ["yes", "TRUE", "\0", ""],
     "favourites": ["mine", "\0", ""],

@@ -1,15 +1,41 @@
-import { screen, waitFor } from "@testing-library/react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { collector, expiry, retention, run, session } from "@/testing/samples";
 import { lagPoint } from "@/testing/samples-groups";
-import { type Answers, ok, Refusal } from "@/testing/server";
+import type { LagCounts, RetentionCounts } from "@/lib/types";
+import { type Answers, ok, Refusal, unavailable } from "@/testing/server";
 
 const AT = "2026-11-21T10:00:00Z";
 const lag = (...data: ReturnType<typeof lagPoint>[]) => ({ as_of: data.length > 0 ? AT : null, run_id: null, data });
 const held = (...data: ReturnType<typeof retention>[]) => ok({ as_of: AT, run_id: null, data });
-const base = { lag: ok(lag(lagPoint())), retention: held(retention()), runs: ok([run()]), collector: ok(collector()) };
+const paged = { page: 1, size: 50, matched: 1 };
+const lagCounts = (more: Partial<LagCounts> = {}): LagCounts => ({
+  ...paged,
+  groups: 1,
+  topics: 1,
+  in_trouble: 1,
+  troubled: ["readers"],
+  lag_records: 40,
+  behind_s: 12,
+  behind_is_exact: true,
+  ...more,
+});
+const heldCounts = (more: Partial<RetentionCounts> = {}): RetentionCounts => ({
+  ...paged,
+  bytes: 2048,
+  first_loss: expiry(),
+  ...more,
+});
+const base = {
+  lag: ok(lag(lagPoint())),
+  lag_counts: ok(lagCounts()),
+  retention: held(retention()),
+  retention_counts: ok(heldCounts()),
+  runs: ok([run()]),
+  collector: ok(collector()),
+};
 const HISTORY = "GET /api/v1/clusters/c1/analytics/lag";
 const open = (parts: object = {}, more: Answers = {}) =>
   openPage("/clusters/c1/analytics", {
@@ -58,11 +84,13 @@ describe("lag and retention", () => {
           }),
         ),
       ),
+      lag_counts: ok(lagCounts({ topics: 3, lag_records: 43, behind_s: 60, behind_is_exact: false, matched: 3 })),
     });
+    // In the server's order.
     expect(await rowsOf("Lag by group and topic")).toEqual([
-      ["readers", "c", "Unknown, some partitions not started", "up to 4,175 not started", "–", "unknown", "–"],
       ["readers", "sales", "Falling behind", "40", "12s", "+2.5/s", "–"],
       ["readers", "b", "Catching up", "3", "≥ 1m", "−120/s", "30s"],
+      ["readers", "c", "Unknown, some partitions not started", "up to 4,175 not started", "–", "unknown", "–"],
     ]);
     expect([figure("Groups followed"), figure("Groups in trouble"), figure("Lag"), figure("Furthest behind")]).toEqual([
       "13 topics",
@@ -87,9 +115,41 @@ describe("lag and retention", () => {
   });
 
   it("names the group that is in the worst danger first", async () => {
-    await open({ retention: held(retention({ groups: [expiry(), expiry({ group: "dying", status: "LOSING" })] })) });
+    const dying = expiry({ group: "dying", status: "LOSING" });
+    await open({
+      retention: held(retention({ groups: [expiry(), dying] })),
+      retention_counts: ok(heldCounts({ first_loss: dying })),
+    });
     await rowsOf("Retention by topic");
     expect(figure("First unread loss")).toBe("nowdying, at its present pace");
+  });
+
+  it("asks for the order and the page of each table, which the address keeps", async () => {
+    const { asked, router } = await open({
+      lag_counts: ok(lagCounts({ matched: 120 })),
+      retention_counts: ok(heldCounts({ matched: 70 })),
+    });
+    await rowsOf("Lag by group and topic");
+    const [ofLag, ofTopics] = await screen.findAllByRole("button", { name: "2" });
+    fireEvent.click(ofTopics as HTMLElement);
+    await waitFor(() => expect(router.state.location.search).toEqual({ tpage: 2 }));
+    fireEvent.click(ofLag as HTMLElement);
+    await waitFor(() => expect(router.state.location.search).toEqual({ tpage: 2, page: 2 }));
+    press("Behind by");
+    await waitFor(() => expect(router.state.location.search).toEqual({ tpage: 2, sort: "-seconds" }));
+    await waitFor(() => {
+      const last = asked.filter((one) => one.url.includes("pages/analytics")).at(-1)?.url ?? "";
+      expect(Object.fromEntries(new URLSearchParams(last.split("?")[1]))).toEqual({
+        sort: "-seconds",
+        topics_page: "2",
+      });
+    });
+  });
+
+  it("says that figures are not known while their part is not", async () => {
+    await open({ retention_counts: unavailable("Later.") });
+    await rowsOf("Lag by group and topic");
+    expect([figure("Groups followed"), figure("Data held")]).toEqual(["11 topic", "–"]);
   });
 
   it("draws the unread records of each group", async () => {

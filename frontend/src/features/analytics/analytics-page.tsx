@@ -19,76 +19,67 @@ import { RISK_SEVERITY } from "@/generated/constants";
 import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
 import { formatInteger } from "@/lib/format";
-import { endangered, furthestBehind, isInTrouble, lossExactly, lossIn, newest, totalByGroup } from "@/lib/lag";
-import { type PageModel, usePage } from "@/lib/page";
+import { lossExactly, lossIn, totalByGroup } from "@/lib/lag";
+import { type PageModel, usePageOfList } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
-import { RANGES, type Range } from "@/lib/search";
+import { RANGES, type Range, sortOf } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { AnalyticsRun, Lag, LagPoint, Retention } from "@/lib/types";
+import type { AnalyticsRun, LagCounts, RetentionCounts } from "@/lib/types";
 import { words } from "@/words/analytics";
-import { LagTable } from "./lag-table";
-import { RetentionTable } from "./retention-table";
+import { LAG_SORTS, LagTable } from "./lag-table";
+import { RETENTION_SORTS, RetentionTable } from "./retention-table";
 
 const say = words.analyticsPage;
 
 const route = getRouteApi("/app/clusters/$clusterId/analytics");
 
-function figures(lag: Lag | null | undefined, retention: Retention | null | undefined): Stat[] {
-  const now = newest(lag?.data ?? []);
-  const groups = new Set(now.map((point) => point.group));
-  const bad = new Set(now.filter(isInTrouble).map((point) => point.group));
-  const first = endangered((retention?.data ?? []).flatMap((row) => row.groups))[0];
-  const known = lag?.as_of !== null && lag !== null && lag !== undefined;
-  if (!known)
-    return [
-      say.groupsFollowed,
-      say.groupsInTrouble,
-      say.lag,
-      say.furthestBehind,
-      say.firstUnreadLoss,
-      say.dataHeld,
-    ].map((label) => ({ label, value: "–", note: say.afterTheFirstRun }));
+const unknown = (): Stat[] =>
+  [say.groupsFollowed, say.groupsInTrouble, say.lag, say.furthestBehind, say.firstUnreadLoss, say.dataHeld].map(
+    (label) => ({ label, value: "–", note: say.afterTheFirstRun }),
+  );
+
+/** What of a part is not known right now is said so. */
+const missing = (label: string): Stat => ({ label, value: "–" });
+
+function ofLag(lag: LagCounts | null | undefined): Stat[] {
+  if (!lag) return [say.groupsFollowed, say.groupsInTrouble, say.lag, say.furthestBehind].map(missing);
   return [
-    {
-      label: say.groupsFollowed,
-      value: formatInteger(groups.size),
-      note: say.topics(new Set(now.map((point) => point.topic)).size),
-    },
+    { label: say.groupsFollowed, value: formatInteger(lag.groups), note: say.topics(lag.topics) },
     {
       label: say.groupsInTrouble,
-      value: formatInteger(bad.size),
-      tone: bad.size > 0 ? "warn" : undefined,
-      note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : say.allKeepPace,
+      value: formatInteger(lag.in_trouble),
+      tone: lag.in_trouble > 0 ? "warn" : undefined,
+      note: lag.in_trouble > 0 ? lag.troubled.join(", ") : say.allKeepPace,
     },
-    {
-      label: say.lag,
-      value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)),
-      note: say.overAllGroups,
-    },
-    { label: say.furthestBehind, value: <Furthest points={now} />, note: say.theSlowestGroup },
+    { label: say.lag, value: formatInteger(lag.lag_records), note: say.overAllGroups },
+    { label: say.furthestBehind, value: <Furthest lag={lag} />, note: say.theSlowestGroup },
+  ];
+}
+
+function ofRetention(retention: RetentionCounts | null | undefined): Stat[] {
+  if (!retention) return [say.firstUnreadLoss, say.dataHeld].map(missing);
+  const first = retention.first_loss;
+  return [
     {
       label: say.firstUnreadLoss,
       value: first ? <Exact text={lossExactly(first)}>{lossIn(first)}</Exact> : "–",
-      tone: first && (RISK_SEVERITY[first.status] === "danger" ? "bad" : "warn"),
+      tone: first ? (RISK_SEVERITY[first.status] === "danger" ? "bad" : "warn") : undefined,
       note: first ? say.atItsPresentPace(first.group) : say.noGroupIsInDanger,
     },
     {
       label: say.dataHeld,
-      value: (
-        <Quantity of="bytes" value={(retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)} isKey />
-      ),
+      value: <Quantity of="bytes" value={retention.bytes} none="–" isKey />,
       note: say.leadersCopies,
     },
   ];
 }
 
 /** "≥" where only a lower bound is known. */
-function Furthest({ points }: { points: LagPoint[] }) {
-  const most = furthestBehind(points);
+function Furthest({ lag }: { lag: LagCounts }) {
   return (
     <>
-      {most && !most.exact && "≥ "}
-      <Quantity of="span" value={most?.seconds} none="–" isKey />
+      {!lag.behind_is_exact && "≥ "}
+      <Quantity of="span" value={lag.behind_s} none="–" isKey />
     </>
   );
 }
@@ -177,7 +168,13 @@ export function AnalyticsPage() {
   const navigate = route.useNavigate();
   const { data: session } = useSession();
   const range: Range = search.range ?? "1h";
-  const query = usePage("analytics/{cluster_id}", { cluster_id: clusterId }, pace);
+  const ask = {
+    sort: sortOf(search.sort, LAG_SORTS),
+    page: search.page,
+    topics_sort: sortOf(search.tsort, RETENTION_SORTS),
+    topics_page: search.tpage,
+  };
+  const query = usePageOfList("analytics/{cluster_id}", { cluster_id: clusterId }, ask, pace);
   const history = useLag(clusterId, range);
   const parts = query.data?.parts;
   const runId = parts?.lag.data?.run_id;
@@ -213,7 +210,13 @@ export function AnalyticsPage() {
         {query.isPending ? (
           <StatsSkeleton count={6} />
         ) : (
-          <Stats items={figures(parts?.lag.data, parts?.retention.data)} />
+          <Stats
+            items={
+              parts?.lag.data?.as_of
+                ? [...ofLag(parts.lag_counts.data), ...ofRetention(parts.retention_counts.data)]
+                : unknown()
+            }
+          />
         )}
         <Card
           title={say.lagByGroup}
@@ -246,12 +249,36 @@ export function AnalyticsPage() {
         </Card>
         <Card title={say.groups}>
           <PartView query={query} name="lag">
-            {(gold) => <LagTable gold={gold} clusterId={clusterId} />}
+            {(gold) => (
+              <LagTable
+                gold={gold}
+                counts={parts?.lag_counts.data}
+                clusterId={clusterId}
+                view={search}
+                onView={({ sort, page }) =>
+                  void navigate({ search: (old) => ({ ...old, sort, page }), replace: true, resetScroll: false })
+                }
+              />
+            )}
           </PartView>
         </Card>
         <Card title={say.topicsWhatIsHeldAnd}>
           <PartView query={query} name="retention">
-            {(gold) => <RetentionTable gold={gold} clusterId={clusterId} />}
+            {(gold) => (
+              <RetentionTable
+                gold={gold}
+                counts={parts?.retention_counts.data}
+                clusterId={clusterId}
+                view={{ sort: search.tsort, page: search.tpage }}
+                onView={({ sort, page }) =>
+                  void navigate({
+                    search: (old) => ({ ...old, tsort: sort, tpage: page }),
+                    replace: true,
+                    resetScroll: false,
+                  })
+                }
+              />
+            )}
           </PartView>
         </Card>
         <Card title={say.runs}>

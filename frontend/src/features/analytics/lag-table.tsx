@@ -1,13 +1,13 @@
 import { createColumnHelper } from "@tanstack/react-table";
-import { DataTable } from "@/components/data-table";
+import { DataTable, type TableView } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { GroupLink } from "@/components/group-link";
 import { Quantity } from "@/components/quantity";
 import { LagStatus } from "@/components/status";
 import { formatInteger } from "@/lib/format";
-import { newest, unread } from "@/lib/lag";
+import { unread } from "@/lib/lag";
 import { exactly } from "@/lib/quantities";
-import type { Lag, LagPoint } from "@/lib/types";
+import type { Lag, LagCounts, LagPoint } from "@/lib/types";
 import { words } from "@/words/analytics";
 
 const say = words.lagTable;
@@ -86,10 +86,24 @@ function Trend({ point }: { point: LagPoint }) {
   );
 }
 
-export function LagTable({ gold, clusterId }: { gold: Lag; clusterId: string }) {
+/** The server's orders, which are the columns. */
+export const LAG_SORTS = ["group", "topic", "status", "records", "seconds", "trend", "eta"] as const;
+
+interface LagTableProps {
+  gold: Lag;
+  counts: LagCounts | null | undefined;
+  clusterId: string;
+  view: TableView;
+  onView: (view: TableView) => void;
+}
+
+export function LagTable({ gold, counts, clusterId, view, onView }: LagTableProps) {
   return (
     <DataTable
-      rows={newest(gold.data)}
+      rows={gold.data}
+      paged={counts ?? undefined}
+      view={view}
+      onView={onView}
       columns={columns(clusterId)}
       rowId={(row) => JSON.stringify([row.group, row.topic])}
       label={say.lagByGroupAndTopic}

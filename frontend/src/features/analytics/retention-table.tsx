@@ -2,12 +2,12 @@ import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { Metered } from "@/components/metered";
 import { Breakable } from "@/components/breakable";
-import { DataTable } from "@/components/data-table";
+import { DataTable, type TableView } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { KeptFor, Quantity } from "@/components/quantity";
 import { LagStatus } from "@/components/status";
 import { type Expiry, endangered, lossExactly, lossIn } from "@/lib/lag";
-import type { Retention, TopicRetention } from "@/lib/types";
+import type { Retention, RetentionCounts, TopicRetention } from "@/lib/types";
 import { words } from "@/words/analytics";
 
 const say = words.retentionTable;
@@ -81,10 +81,24 @@ function Age({ topic }: { topic: TopicRetention }) {
   );
 }
 
-export function RetentionTable({ gold, clusterId }: { gold: Retention; clusterId: string }) {
+/** The server's orders, which are the columns. */
+export const RETENTION_SORTS = ["topic", "bytes", "age", "retention", "expiry", "risk"] as const;
+
+interface RetentionTableProps {
+  gold: Retention;
+  counts: RetentionCounts | null | undefined;
+  clusterId: string;
+  view: TableView;
+  onView: (view: TableView) => void;
+}
+
+export function RetentionTable({ gold, counts, clusterId, view, onView }: RetentionTableProps) {
   return (
     <DataTable
       rows={gold.data}
+      paged={counts ?? undefined}
+      view={view}
+      onView={onView}
       columns={columns(clusterId)}
       rowId={(row) => row.topic}
       label={say.retentionByTopic}

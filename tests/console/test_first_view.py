@@ -8,7 +8,7 @@ from tests.console.first_view import FONTS, first_view
 
 DIST = Path(__file__).resolve().parents[2] / "frontend" / "dist"
 LIMIT_BYTES = 192_000
-"""What is sent is at most 200 kB; the headers of so many files are the rest."""
+"""Below 200 kB by what the headers of so many files take."""
 LATE_WORDS = (
     "Age at which a segment is rolled.",  # a setting's own description (`generated/settings`)
     "Reads topics in a consumer group and commits its offsets.",  # a template of rules

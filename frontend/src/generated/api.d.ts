@@ -2497,7 +2497,7 @@ export interface components {
             unknown: string[];
             /** @description Why they are. */
             unknown_reason: string | null;
-            verdict: components["schemas"]["Verdict9fdEnum"];
+            verdict: components["schemas"]["AccessVerdictEnum"];
         };
         AccessDrift: {
             acls: components["schemas"]["SectionAge"];
@@ -2535,6 +2535,8 @@ export interface components {
             principals: number;
             resources: components["schemas"]["MatrixResource"][];
         };
+        /** @enum {string} */
+        AccessVerdictEnum: "allowed" | "denied" | "unknown";
         AcknowledgementInputRequest: {
             note: string;
         };
@@ -2873,6 +2875,8 @@ export interface components {
             silenced_by: string | null;
             why: string;
         };
+        /** @enum {string} */
+        AnalyticsJobEnum: "telemetry" | "hourly" | "daily";
         AnalyticsRun: {
             attempt: number;
             cancel_requested: boolean;
@@ -2888,7 +2892,7 @@ export interface components {
             /** Format: date-time */
             from: string;
             id: string;
-            job: components["schemas"]["JobC77Enum"];
+            job: components["schemas"]["AnalyticsJobEnum"];
             phases_s: {
                 [key: string]: number;
             };
@@ -2898,7 +2902,7 @@ export interface components {
             rows_rejected: number;
             /** Format: date-time */
             started_at: string | null;
-            state: components["schemas"]["StateE44Enum"];
+            state: components["schemas"]["AnalyticsRunStateEnum"];
             /** Format: date-time */
             to: string;
             trigger: components["schemas"]["TriggerEnum"];
@@ -2920,6 +2924,8 @@ export interface components {
             data: components["schemas"]["AnalyticsRun"][];
             page: components["schemas"]["Page"];
         };
+        /** @enum {string} */
+        AnalyticsRunStateEnum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         ApiKey: {
             /** Format: date-time */
             created_at: string;
@@ -3076,13 +3082,13 @@ export interface components {
             /** Format: date-time */
             from: string;
             id: string;
-            job: components["schemas"]["JobC77Enum"];
+            job: components["schemas"]["AnalyticsJobEnum"];
             progress: components["schemas"]["RunProgress"];
             requested_by: string;
             rows_out: number;
             /** Format: date-time */
             started_at: string | null;
-            state: components["schemas"]["StateE44Enum"];
+            state: components["schemas"]["AnalyticsRunStateEnum"];
             /** Format: date-time */
             to: string;
             trigger: components["schemas"]["TriggerEnum"];
@@ -3326,7 +3332,7 @@ export interface components {
         };
         BrokerVerdict: {
             broker: number;
-            verdict: components["schemas"]["Verdict9fdEnum"];
+            verdict: components["schemas"]["AccessVerdictEnum"];
         };
         /** @enum {string} */
         CauseEnum: "data_lost" | "stopped" | "rebalancing" | "not_owned" | "stuck_partition" | "stuck_member" | "stalled" | "hot_partition" | "slow_member" | "skewed" | "too_few_members" | "too_slow" | "rewound" | "not_committing" | "never_committed" | "catching_up" | "idle_members" | "nobody" | "caught_up" | "unknown";
@@ -3474,7 +3480,7 @@ export interface components {
             etag: string;
             health: components["schemas"]["Health"];
             id: string;
-            kind: components["schemas"]["Kind5feEnum"];
+            kind: components["schemas"]["ClusterKindEnum"];
             name: string;
             phase: components["schemas"]["ClusterPhaseEnum"];
             sasl_mechanism: string | null;
@@ -4576,7 +4582,7 @@ export interface components {
             method: components["schemas"]["MethodEnum"] | components["schemas"]["NullEnum"];
             /** Format: double */
             oldest_unread_expires_in_s: number | null;
-            source: components["schemas"]["Source5f3Enum"];
+            source: components["schemas"]["LagSourceEnum"];
             status: components["schemas"]["GroupExpiryStatusEnum"];
         };
         /** @enum {string} */
@@ -4906,8 +4912,6 @@ export interface components {
             /** @description What follows the link's `#`. */
             token: string;
         };
-        /** @enum {string} */
-        JobC77Enum: "telemetry" | "hourly" | "daily";
         KafkaUser: {
             /**
              * Format: date-time
@@ -4977,8 +4981,6 @@ export interface components {
             /** @description How long the old key goes on; with 0 it ends at once. */
             overlap_s: number;
         };
-        /** @enum {string} */
-        Kind5feEnum: "managed" | "registered";
         Lag: {
             /** Format: date-time */
             as_of: string | null;
@@ -5119,7 +5121,7 @@ export interface components {
             /** Format: double */
             produce_records_per_s: number | null;
             reasons: components["schemas"]["ReasonsEnum"][];
-            source: components["schemas"]["Source5f3Enum"];
+            source: components["schemas"]["LagSourceEnum"];
             state: string | null;
             status: components["schemas"]["LagPointStatusEnum"];
             topic: string;
@@ -5133,6 +5135,8 @@ export interface components {
         };
         /** @enum {string} */
         LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "NOT_COMMITTING" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
+        /** @enum {string} */
+        LagSourceEnum: "spark" | "collector";
         /** @enum {string} */
         LanguageEnum: "python" | "java" | "node" | "go" | "librdkafka" | "kcat" | "spark";
         LeadersElectDiff: {
@@ -6561,8 +6565,6 @@ export interface components {
         /** @enum {string} */
         RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records" | "fills-disk";
         /** @enum {string} */
-        RoleD63Enum: "current" | "future";
-        /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer" | "limited";
         RunCluster: {
             cluster_id: string;
@@ -6599,7 +6601,7 @@ export interface components {
             last_verified: string | null;
             owner: string;
             sections: components["schemas"]["RunbookSection"][];
-            severity: components["schemas"]["SeverityE75Enum"];
+            severity: components["schemas"]["RunbookSeverityEnum"];
             title: string;
         };
         RunbookActInputRequest: {
@@ -6690,7 +6692,7 @@ export interface components {
              */
             last_verified: string | null;
             owner: string;
-            severity: components["schemas"]["SeverityE75Enum"];
+            severity: components["schemas"]["RunbookSeverityEnum"];
             title: string;
         };
         RunbookRun: {
@@ -6707,7 +6709,7 @@ export interface components {
             id: string;
             note: string;
             runbook: string;
-            state: components["schemas"]["State224Enum"];
+            state: components["schemas"]["RunbookRunStateEnum"];
         };
         RunbookRunDetail: {
             cluster_id: string | null;
@@ -6727,7 +6729,7 @@ export interface components {
             silence: {
                 [key: string]: unknown;
             };
-            state: components["schemas"]["State224Enum"];
+            state: components["schemas"]["RunbookRunStateEnum"];
         };
         RunbookRunInputRequest: {
             alert_id?: string;
@@ -6743,10 +6745,14 @@ export interface components {
             data: components["schemas"]["RunbookRun"][];
             page: components["schemas"]["Page"];
         };
+        /** @enum {string} */
+        RunbookRunStateEnum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
         RunbookSection: {
             parts: components["schemas"]["RunbookPart"][];
             title: string;
         };
+        /** @enum {string} */
+        RunbookSeverityEnum: "page" | "ticket" | "none";
         /** @enum {string} */
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
         SchemaRegistry: {
@@ -6811,7 +6817,7 @@ export interface components {
             /** @description By the host's clock. */
             modified_ms: number;
             /** @description future: of the directory that the replica moves to. */
-            role: components["schemas"]["RoleD63Enum"];
+            role: components["schemas"]["SegmentRoleEnum"];
             /** @description Of its records, without indexes. */
             size_bytes: number;
         };
@@ -6819,7 +6825,7 @@ export interface components {
             directory: string;
             /** @description Of indexes and whatever else is there. */
             other_bytes: number | null;
-            role: components["schemas"]["RoleD63Enum"];
+            role: components["schemas"]["SegmentRoleEnum"];
             /** @description Segments. */
             total: number | null;
             /** @description Of all their records. */
@@ -6835,6 +6841,8 @@ export interface components {
             host_id: string;
             page: components["schemas"]["Page"];
         };
+        /** @enum {string} */
+        SegmentRoleEnum: "current" | "future";
         ServiceAccount: {
             /** Format: date-time */
             created_at: string;
@@ -6882,8 +6890,6 @@ export interface components {
             is_staff: boolean;
             username: string;
         };
-        /** @enum {string} */
-        SeverityE75Enum: "page" | "ticket" | "none";
         SignIn: {
             /** @description One may sign in by a password. */
             passwords: boolean;
@@ -7002,8 +7008,6 @@ export interface components {
             text: string;
             title: string;
         };
-        /** @enum {string} */
-        Source5f3Enum: "spark" | "collector";
         Sparkline: {
             /**
              * Format: double
@@ -7032,10 +7036,6 @@ export interface components {
         SparklinesOfEnum: "topic" | "group" | "broker";
         /** @enum {string} */
         StandingEnum: "open" | "unknown" | "late" | "hanging";
-        /** @enum {string} */
-        State224Enum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
-        /** @enum {string} */
-        StateE44Enum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         Step: {
             attempts: number;
             detail: string;
@@ -8059,8 +8059,6 @@ export interface components {
             restorable: boolean;
             topic: string;
         };
-        /** @enum {string} */
-        Verdict9fdEnum: "allowed" | "denied" | "unknown";
         Warning: {
             code: string;
             risk?: components["schemas"]["RiskEnum"];

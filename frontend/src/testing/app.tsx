@@ -9,7 +9,8 @@ import { type Answers, ok, serve } from "./server";
 import { cluster, listed, session } from "./samples";
 import { sparklines, throughput } from "./samples-throughput";
 
-const DEFAULTS: Answers = {
+/** What every test's server answers. */
+export const STANDING: Answers = {
   "GET /console/api/session": session(),
   "GET /console/api/pages/overview": {
     parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) },
@@ -27,7 +28,7 @@ const DEFAULTS: Answers = {
 /** Opens `path` and waits for the page's heading. */
 export async function openPage(path: string, answers: Answers = {}) {
   notifications.clean();
-  const asked = serve({ ...DEFAULTS, ...answers });
+  const asked = serve({ ...STANDING, ...answers });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const router = createAppRouter(client, createMemoryHistory({ initialEntries: [path] }));
   render(

@@ -116,7 +116,7 @@ class SessionSerializer(Shape):
         help_text="In the current tenant, what is of no one cluster: lag objectives, "
         "alert settings, silences, destinations."
     )
-    writes = WriteSerializer(many=True, help_text="Of the clusters; each request is asked anew.")
+    writes = WriteSerializer(many=True, help_text="Of the clusters; each request is checked again.")
     browses = WriteSerializer(many=True, help_text="Where it reads messages, likewise.")
 
 

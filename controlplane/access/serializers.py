@@ -228,7 +228,7 @@ class AclTemplateSerializer(Shape):
     name = serializers.CharField()
     title = serializers.CharField()
     text = serializers.CharField()
-    asks = TemplateFieldSerializer(many=True, help_text="What it has to be told.")
+    asks = TemplateFieldSerializer(many=True, help_text="What the template asks for.")
     rules = TemplateRuleSerializer(many=True)
 
 

@@ -2658,7 +2658,7 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         AclTemplate: {
-            /** @description What it has to be told. */
+            /** @description What the template asks for. */
             asks: components["schemas"]["TemplateField"][];
             name: string;
             rules: components["schemas"]["TemplateRule"][];
@@ -2869,7 +2869,7 @@ export interface components {
             at: string;
             before: string;
             by: string | null;
-            /** @description As destinations were told it. */
+            /** @description The alert's id in notifications. */
             event_id: string | null;
             severity: components["schemas"]["AlertSeverityEnum"];
             silenced_by: string | null;
@@ -4100,7 +4100,7 @@ export interface components {
             ended_at: string | null;
             error_code: string;
             error_text: string;
-            /** @description The event as it is told: labels, values, links. */
+            /** @description The event as it is sent: labels, values, links. */
             event: unknown;
             event_id: string;
             event_state: components["schemas"]["AlertStateEnum"];
@@ -6882,7 +6882,7 @@ export interface components {
             tenant: components["schemas"]["Tenant"] | null;
             tenants: components["schemas"]["Tenant"][];
             user: components["schemas"]["SessionUser"] | null;
-            /** @description Of the clusters; each request is asked anew. */
+            /** @description Of the clusters; each request is checked again. */
             writes: components["schemas"]["Write"][];
         };
         SessionUser: {
@@ -6910,7 +6910,7 @@ export interface components {
             tenant: components["schemas"]["Tenant"] | null;
             tenants: components["schemas"]["Tenant"][];
             user: components["schemas"]["SessionUser"] | null;
-            /** @description Of the clusters; each request is asked anew. */
+            /** @description Of the clusters; each request is checked again. */
             writes: components["schemas"]["Write"][];
         };
         Silence: {

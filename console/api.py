@@ -236,4 +236,4 @@ def page_urls() -> list[URLPattern]:
 
 @csrf_exempt  # nothing is carried out; 404 for every method
 def no_such_page(request: HttpRequest, **_: Any) -> JsonResponse:
-    return problem_response(request, NotFound("The console has no such page."))
+    return problem_response(request, NotFound("The page was not found."))

@@ -46,7 +46,7 @@ def spa_view(request: HttpRequest, path: str = "") -> HttpResponseBase:
         kept = IMMUTABLE if path.startswith("assets/") else ASKED_AGAIN
         return _answer(request, found, kept)
     if path.startswith("assets/"):
-        return problem_response(request, NotFound("The build has no such file."))
+        return problem_response(request, NotFound("The file was not found."))
     index = root / "index.html"
     if not index.is_file():
         detail = "The console is not built yet: run `npm ci && npm run build` in frontend/."

@@ -1,6 +1,7 @@
 """The console's bodies for the OpenAPI document: pages, their parts, the session."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -114,7 +115,7 @@ class SessionSerializer(Shape):
         help_text="In the current tenant, what is of no one cluster: lag objectives, "
         "alert settings, silences, destinations."
     )
-    writes = WriteSerializer(many=True, help_text="Of the clusters; each request is asked anew.")
+    writes = WriteSerializer(many=True, help_text="Of the clusters; each request is checked again.")
     browses = WriteSerializer(many=True, help_text="Where it reads messages, likewise.")
 
 
@@ -268,10 +269,13 @@ def _part(name: str, data: serializers.Field[Any, Any, Any, Any]) -> ShapeClass:
     return type(f"{name}PartSerializer", (Shape,), fields)
 
 
+# One class a shape, however many pages have it: two would be two components of one name.
+@cache
 def _one(shape: ShapeClass) -> ShapeClass:
     return _part(_name(shape), shape(allow_null=True))
 
 
+@cache
 def _list(shape: ShapeClass) -> ShapeClass:
     return _part(f"{_name(shape)}List", shape(many=True, allow_null=True))
 

@@ -133,7 +133,7 @@ class UserCreate(UserKind):
             gateway.delete_acls(left)
         if is_there or left:
             return read_back("the user or its rules are still seen")
-        return Done(detail="there is no such user")
+        return Done(detail="the user does not exist")
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "user.delete", {"username": plan.inputs["username"]}

@@ -22,6 +22,8 @@ from controlplane.observed.serializers import (
     observed_page,
 )
 
+VERDICTS = [each.value for each in Verdict]
+
 
 class KafkaUserSerializer(ObservedRowSerializer):
     username = serializers.CharField()
@@ -140,7 +142,7 @@ class AccessQuestionSerializer(Shape):
 
 class BrokerVerdictSerializer(Shape):
     broker = serializers.IntegerField()
-    verdict = serializers.ChoiceField([each.value for each in Verdict])
+    verdict = serializers.ChoiceField(VERDICTS)
 
 
 class AccessDecisionSerializer(Shape):
@@ -151,7 +153,7 @@ class AccessDecisionSerializer(Shape):
     resource_type = serializers.CharField()
     resource_name = serializers.CharField()
     host = serializers.CharField(allow_blank=True)
-    verdict = serializers.ChoiceField([each.value for each in Verdict])
+    verdict = serializers.ChoiceField(VERDICTS)
     reason = serializers.ChoiceField([each.value for each in Reason])
     text = serializers.CharField(help_text="The answer in a sentence.")
     deciding = AclBindingSerializer(many=True, help_text="The ACLs that allow it, or deny it.")
@@ -226,7 +228,7 @@ class AclTemplateSerializer(Shape):
     name = serializers.CharField()
     title = serializers.CharField()
     text = serializers.CharField()
-    asks = TemplateFieldSerializer(many=True, help_text="What it has to be told.")
+    asks = TemplateFieldSerializer(many=True, help_text="What the template asks for.")
     rules = TemplateRuleSerializer(many=True)
 
 

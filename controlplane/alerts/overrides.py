@@ -106,7 +106,7 @@ def fault(rule: Rule, thresholds: Mapping[str, float | None]) -> tuple[str, str]
     for name, value in thresholds.items():
         if name not in known:
             names = ", ".join(known) or "none"
-            return name, f"The rule has no such threshold; it has: {names}."
+            return name, f"The rule has no threshold of this name; it has: {names}."
         bound = known[name]
         if value is None or not bound.least <= value <= bound.most:
             return name, f"It is a number from {bound.least:g} to {bound.most:g} {bound.unit}."

@@ -129,7 +129,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         id="group-stalled",
-        title="Consumer group reads and does not get on",
+        title="Consumer group makes no progress",
         severity=W,
         runbook="group-stalled",
         reach=Reach.GROUP,

@@ -69,7 +69,7 @@ class AlertTransitionSerializer(Shape):
     by = serializers.CharField(allow_null=True)
     why = serializers.CharField()
     silenced_by = serializers.CharField(allow_null=True)
-    event_id = serializers.CharField(allow_null=True, help_text="As destinations were told it.")
+    event_id = serializers.CharField(allow_null=True, help_text="The alert's id in notifications.")
 
 
 class AlertDetailSerializer(AlertSerializer):

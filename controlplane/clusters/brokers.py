@@ -35,7 +35,7 @@ def broker_id_of(text: str) -> int:
 
 
 def no_such_broker() -> NotFound:
-    return NotFound("There is no such broker.")
+    return NotFound("The broker was not found.")
 
 
 def broker_get(tenant: Tenant, scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def asked_broker(cluster: Cluster, broker: int) -> Broker:
         raise Unavailable(NOT_OURS, code=NOT_OURS_CODE, retryable=False)
     row = cluster.brokers.filter(broker_id=broker).first()
     if row is None:
-        raise NotFound("There is no such broker.")
+        raise NotFound("The broker was not found.")
     return row
 
 

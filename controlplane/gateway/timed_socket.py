@@ -11,13 +11,18 @@ class TimedSocket:
     """Whoever opened the connection closes it: `http.client` would once it has an answer's head."""
 
     def __init__(self, connected: socket.socket, deadline: Deadline) -> None:
-        self._connected, self._deadline = connected, deadline
+        self._connected = connected
+        self._deadlines = [deadline]
+
+    def end_within(self, timeout_s: float) -> None:
+        """From here on the waits end by then as well; the deadline before stays."""
+        self._deadlines.append(Deadline(timeout_s))
 
     def left_s(self) -> float:
         """Raises TimeoutError."""
-        if self._deadline.is_over:
+        if any(deadline.is_over for deadline in self._deadlines):
             raise TimeoutError
-        return self._deadline.left_s()
+        return min(deadline.left_s() for deadline in self._deadlines)
 
     def sendall(self, data: bytes) -> None:
         self._connected.settimeout(self.left_s())

@@ -72,7 +72,7 @@ def mask_row(tenant: Tenant, mask_id: str, *, locked: bool = False) -> MaskRule:
     rows = mask_rows(tenant)
     found = (rows.select_for_update() if locked else rows).filter(pk=mask_id).first()
     if found is None:
-        raise NotFound("There is no such mask.")
+        raise NotFound("The mask was not found.")
     return found
 
 
@@ -95,7 +95,7 @@ def registry_cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> Cluster:
     """Raises NotFound, also without a role on the whole cluster."""
     cluster = seen_cluster(tenant, scope, cluster_id)
     if not scope.sees(Area.CLUSTER, cluster.name):
-        raise NotFound("There is no such cluster.")
+        raise NotFound("The cluster was not found.")
     return cluster
 
 

@@ -8,7 +8,6 @@ the peer drips. Of the answer the status and `Retry-After` count; nothing that a
 
 import contextlib
 import http.client
-import io
 import socket
 import ssl
 import urllib.parse
@@ -17,6 +16,7 @@ from typing import Any
 
 from controlplane.gateway.egress import Deadline, EgressPolicy, open_socket
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.timed_socket import TimedSocket
 from controlplane.gateway.tls import endpoint_context
 from controlplane.notifications.kinds.message import HttpRequest
 from controlplane.notifications.rules import Outcome, outcome_of, retry_after_s
@@ -76,7 +76,7 @@ def _exchange(request: HttpRequest, policy: EgressPolicy, now: datetime) -> Outc
         connection = http.client.HTTPConnection(host, port)
         connection.default_port = PORTS[url.scheme]
         connection.auto_open = 0  # it must not connect by itself
-        timed: Any = _TimedSocket(connected, deadline)
+        timed: Any = TimedSocket(connected, deadline)
         connection.sock = timed
         target = urllib.parse.urlunsplit(("", "", url.path or "/", url.query, ""))
         headers = {**dict(request.headers), "Connection": "close"}
@@ -90,47 +90,8 @@ def _exchange(request: HttpRequest, policy: EgressPolicy, now: datetime) -> Outc
         connected.close()
 
 
-def _read_a_little(response: http.client.HTTPResponse, timed: "_TimedSocket") -> None:
+def _read_a_little(response: http.client.HTTPResponse, timed: TimedSocket) -> None:
     timed.end_within(BODY_S)
     left = ANSWER_MAX_BYTES
     while left > 0 and (part := response.read1(left)):
         left -= len(part)
-
-
-class _TimedSocket:
-    """What `http.client` needs of a socket, each wait of which ends at the deadline."""
-
-    def __init__(self, connected: socket.socket, deadline: Deadline) -> None:
-        self._connected = connected
-        self.deadlines = [deadline]
-
-    def end_within(self, timeout_s: float) -> None:
-        self.deadlines.append(Deadline(timeout_s))
-
-    def left_s(self) -> float:
-        """Raises TimeoutError."""
-        if any(deadline.is_over for deadline in self.deadlines):
-            raise TimeoutError
-        return min(deadline.left_s() for deadline in self.deadlines)
-
-    def sendall(self, data: bytes) -> None:
-        self._connected.settimeout(self.left_s())
-        self._connected.sendall(data)
-
-    def makefile(self, *_: Any) -> io.BufferedReader:
-        return io.BufferedReader(_Reading(self, self._connected))
-
-    def close(self) -> None:
-        """`http.client` closes it once it has the answer's head; whoever opened it does that."""
-
-
-class _Reading(io.RawIOBase):
-    def __init__(self, timed: _TimedSocket, connected: socket.socket) -> None:
-        self._timed, self._connected = timed, connected
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._connected.settimeout(self._timed.left_s())
-        return self._connected.recv_into(buffer)

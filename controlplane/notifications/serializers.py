@@ -153,7 +153,7 @@ class DeliverySerializer(Shape):
 
 
 class DeliveryDetailSerializer(DeliverySerializer):
-    event = serializers.JSONField(help_text="The event as it is told: labels, values, links.")
+    event = serializers.JSONField(help_text="The event as it is sent: labels, values, links.")
 
 
 DeliveryPageSerializer = page_serializer(DeliverySerializer)

@@ -358,7 +358,7 @@ def delivery_resend(*, tenant: Tenant, actor: Actor, delivery_id: str) -> Delive
         destination_id=row.destination_id, alert_id=row.alert_id, ordinal__gt=row.ordinal
     )
     if later.filter(Q(state=SENT) | (Q(state__in=OPEN_STATES) & ~leases.free())).exists():
-        raise Conflict("The receiver has been told of what came after it.", code="superseded")
+        raise Conflict("A later notification of this alert was already sent.", code="superseded")
     row.move_to(PENDING)
     row.tries, row.ended_at = 0, None
     row.queued_at = row.next_try_at = timezone.now()

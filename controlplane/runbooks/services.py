@@ -183,7 +183,7 @@ def _require_open(run: RunbookRun) -> None:
 def _block(blocks: list[Block], number: str, what: str) -> Block:
     found = next((block for block in blocks if str(block.number) == number), None)
     if found is None:
-        raise NotFound(f"The runbook has no such {what}.")
+        raise NotFound(f"The {what} was not found in this runbook.")
     return found
 
 

@@ -53,7 +53,7 @@ def deployment_row(
     rows = stored(tenant, scope, names_by_id(tenant.id)).filter(kind=rules.DEPLOYMENT)
     found = (rows.select_for_update() if locked else rows).filter(pk=event_id).first()
     if found is None:
-        raise NotFound("There is no such deployment.")
+        raise NotFound("The deployment was not found.")
     return found
 
 

@@ -146,7 +146,7 @@ def _check_right(scope: Scope, area: Area, cluster: str, name: str) -> None:
     if scope.allows(Verb.WRITE, area, cluster, name):
         return
     if name and not scope.sees(area, cluster, name):
-        raise NotFound(f"There is no such {area}.")
+        raise NotFound(f"The {area} was not found.")
     raise Forbidden(f"This needs the role operator on {_NEEDED[area]}.")
 
 

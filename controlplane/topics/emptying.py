@@ -161,7 +161,7 @@ def _check_deletes(gateway: ClusterGateway, name: str) -> None:
     _, effective, _ = topic_settings(gateway, name)
     if "delete" not in (effective.get("cleanup.policy") or "delete"):
         raise Conflict(
-            f"{name} is compacted (cleanup.policy compact), and the brokers empty no such topic."
+            f"{name} is compacted (cleanup.policy compact), which brokers do not empty."
             " Add delete to its cleanup.policy first.",
             code="compacted",
         )

@@ -359,8 +359,8 @@ def _check_fits(name: str, room: Room, bound_bytes: int | None) -> None:
         else "less than 10 % of the disk would be left free there"
     )
     raise Conflict(
-        f"At the end of the lease there is no room on {where}: {why}. Take a shorter time or a"
-        " shorter retention, or make room first.",
+        f"At the end of the lease there is not enough disk space on {where}: {why}. Take a"
+        " shorter time or a shorter retention, or free disk space first.",
         code="disk-bound",
         brokers=[row.broker for row in full],
     )

@@ -20,7 +20,7 @@ Row = dict[str, Any]
 def partition_of(text: str) -> int:
     """Of an address. Raises NotFound."""
     if not (text.isascii() and text.isdecimal() and len(text) <= PARTITION_DIGITS_MAX):
-        raise NotFound("There is no such partition.")
+        raise NotFound("The partition was not found.")
     return int(text)
 
 
@@ -72,7 +72,7 @@ def _see(reader: Reader, topic: str, partition: int) -> Row:
     rows: list[Row] = topic_detail(reader, topic)["partitions"]
     found = next((row for row in rows if row["partition"] == partition), None)
     if found is None:
-        raise NotFound("There is no such partition.")
+        raise NotFound("The partition was not found.")
     return found
 
 

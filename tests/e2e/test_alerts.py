@@ -68,7 +68,7 @@ def test_its_runbook_is_followed_to_a_plan(
     expect(console.table("Recorded").locator("tbody tr")).to_have_count(checks)
     form = page.get_by_role("form", name="Keep the topic's records longer for a set time")
     form.get_by_role("button", name="Show the plan").click()
-    expect(console.plan().get_by_role("table", name="Room on the disks")).to_be_visible()
+    expect(console.plan().get_by_role("table", name="Disk space")).to_be_visible()
     console.close_dialog()
     console.click("End the run")
     page.get_by_label("Unresolved: it goes on").check()

@@ -256,7 +256,7 @@ def test_a_group_stops(rest: Rest, cluster_id: str, stopped: float, woken: Woken
     at = woken(incident)
     incident.row(at.page).first.get_by_role("button", name=f"Plan: {title}").click()
     expect(at.plan()).to_contain_text(NAME)
-    expect(at.plan().get_by_role("table", name="Room on the disks")).to_be_visible()
+    expect(at.plan().get_by_role("table", name="Disk space")).to_be_visible()
     way_out(at)
     at.confirm()
     at.close_dialog()

@@ -35,7 +35,7 @@ TOPICS_SHOWN = 50
 WORDS: Mapping[str, str] = {
     "group-falling-behind": "falls behind on",
     "group-stopped": "has stopped reading",
-    "group-stalled": "does not get on with",
+    "group-stalled": "makes no progress on",
     "group-losing-data": "loses unread records of",
 }
 

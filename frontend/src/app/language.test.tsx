@@ -171,9 +171,9 @@ describe("in another language", () => {
   });
 
   it("nor where the address names nothing, or the server refuses", async () => {
-    const refused = { title: "Not found", detail: "There is no such alert." };
+    const refused = { title: "Not found", detail: "The alert was not found." };
     await openPage("/alerts/al_9", { "GET /api/v1/alerts/al_9": new Refusal(404, refused.title, refused.detail) });
-    expect((await screen.findAllByText(/no such alert/)).length).toBeGreaterThan(0);
+    expect((await screen.findAllByText(/alert was not found/)).length).toBeGreaterThan(0);
     expect(leaks([refused, DATA])).toEqual([]);
     await openPage("/nowhere");
     expect(leaks([refused, DATA])).toEqual([]);

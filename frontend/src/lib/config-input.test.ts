@@ -36,15 +36,15 @@ describe("what is typed for a setting", () => {
 
   it.each([
     ["retention.ms", "soon", "Type for example 7 days, 90 minutes or 604800000."],
-    ["retention.ms", "7 moons", "moons is no unit here: type for example 7 days, 90 minutes or 604800000."],
+    ["retention.ms", "7 moons", "moons is not a unit here: type for example 7 days, 90 minutes or 604800000."],
     ["retention.ms", "7 days please", "Type for example 7 days, 90 minutes or 604800000."],
     ["retention.ms", "", "Type a value, or put it back to the default."],
     ["retention.ms", "-2", "It has to be at least -1 and at most 9223372036854775807 ms."],
     ["retention.ms", "9223372036854775808", "It has to be at least -1 and at most 9223372036854775807 ms."],
-    ["retention.ms", "0.3 ms", "That is no whole number of ms."],
+    ["retention.ms", "0.3 ms", "That is not a whole number of ms."],
     ["retention.ms", "999999999999 days", "That is too large: type it in ms."],
     ["segment.bytes", "3 GiB", "It has to be at least 14 and at most 2147483647 bytes."],
-    ["segment.bytes", "1 hour", "hour is no unit here: type for example 1 GiB, 512 MiB or 1073741824."],
+    ["segment.bytes", "1 hour", "hour is not a unit here: type for example 1 GiB, 512 MiB or 1073741824."],
     ["min.insync.replicas", "0", "It has to be at least 1 and at most 2147483647."],
     ["min.insync.replicas", "two", "Type a whole number."],
     ["min.insync.replicas", "1.5", "Type a whole number."],

@@ -10,7 +10,8 @@ import { cluster, listed, session } from "./samples";
 import { readiness } from "./samples-readiness";
 import { offsets, sparklines, throughput } from "./samples-throughput";
 
-const DEFAULTS: Answers = {
+/** What every test's server answers. */
+export const STANDING: Answers = {
   "GET /console/api/session": session(),
   "GET /console/api/pages/overview": {
     parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) },
@@ -31,7 +32,7 @@ const DEFAULTS: Answers = {
 /** Opens `path` and waits for the page's heading. */
 export async function openPage(path: string, answers: Answers = {}) {
   notifications.clean();
-  const asked = serve({ ...DEFAULTS, ...answers });
+  const asked = serve({ ...STANDING, ...answers });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const router = createAppRouter(client, createMemoryHistory({ initialEntries: [path] }));
   render(

@@ -7,7 +7,7 @@ const ATTRIBUTES = ["aria-label", "aria-description", "title", "placeholder", "a
 const SIGNS = [
   /\b\d[\d.,]*\s?(?:ms|[dhms]|[kMBT]|B|[KMGTP]iB)?(?:\/s)?(?![\p{L}\d])/gu,
   /\b(?:[KMGT]?iB|GiB·h|B)(?:\/s)?(?![\p{L}\d])/gu,
-  /\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d+|\b(?:AM|PM|UTC)\b|\d{4}-\d\d-\d\dT[\d:]+Z?|[\d:]+Z/g,
+  /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d+|\b(?:AM|PM|UTC)\b|\d{4}-\d\d-\d\dT[\d:]+Z?|[\d:]+Z/g,
   /Penstock/g,
 ];
 

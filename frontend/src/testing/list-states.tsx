@@ -2,6 +2,7 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage } from "./app";
+import { englishAt } from "./other-language";
 import { type Answers, PENDING, Refusal } from "./server";
 
 interface ListUnderTest {
@@ -41,6 +42,10 @@ export function describeListStates({ path, url, answer, shows, more = {} }: List
       expect((await screen.findAllByText(/It is not for you\./)).length).toBeGreaterThan(0);
       expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
       expect(screen.queryByText(shows)).toBeNull();
+    });
+
+    it("is whole in another language", async () => {
+      expect(await englishAt(path, { ...more, [url]: answer })).toEqual([]);
     });
 
     it("keeps what it had when it cannot be read again, and says so", async () => {

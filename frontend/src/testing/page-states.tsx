@@ -2,6 +2,7 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { heading, openPage } from "./app";
+import { englishAt } from "./other-language";
 import { type Answers, PENDING, Refusal, stale, unavailable } from "./server";
 
 interface PageUnderTest {
@@ -65,6 +66,10 @@ export function describePageStates({
       await open(with_(stale(parts[part]?.data, "The brokers are away.")));
       expect((await screen.findAllByText(shows)).length).toBeGreaterThan(0);
       expect(screen.getAllByText(/Shown as it was.*: The brokers are away\./).length).toBeGreaterThan(0);
+    });
+
+    it("is whole in another language", async () => {
+      expect(await englishAt(path, { ...more, [url]: { parts } })).toEqual([]);
     });
 
     if (!refusable) return;

@@ -6,6 +6,8 @@ import re
 
 import pytest
 from django.core.management import CommandError, call_command
+from drf_spectacular.drainage import GENERATOR_STATS, warn
+from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
@@ -48,6 +50,21 @@ def test_the_committed_document_is_this_one(tmp_path):
     another.write_text("{}")
     with pytest.raises(CommandError, match="out of date"):
         call_command("export_openapi", check=True, output=another)
+
+
+def test_a_warning_of_the_generator_fails_the_export(tmp_path, monkeypatch):
+    def generate(*_, **__):
+        warn("Encountered 2 components with identical names")
+        return plain()
+
+    monkeypatch.setattr(SchemaGenerator, "get_schema", generate)
+    wanted = tmp_path / "openapi.json"
+    try:
+        with pytest.raises(CommandError, match="warnings"):
+            call_command("export_openapi", output=wanted)
+    finally:
+        GENERATOR_STATS.reset()
+    assert not wanted.exists()
 
 
 def test_the_frontend_s_tables_are_the_service_s(tmp_path):

@@ -13,7 +13,7 @@ class Command(BaseCommand):
     help = "Write the database as it is now into one file; nothing has to be stopped for it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="made anew; readable by its owner alone")
+        parser.add_argument("file", type=Path, help="a new file, readable by its owner only")
         parser.add_argument("--force", action="store_true", help="replace a file that is there")
 
     def handle(self, *_: Any, file: Path, force: bool, **__: Any) -> None:

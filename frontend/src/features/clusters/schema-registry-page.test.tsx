@@ -136,8 +136,8 @@ describe("the schema registry of a cluster", () => {
   });
 
   it("is not there for whoever does not see the cluster", async () => {
-    await open({ [`GET ${AT}`]: new Refusal(404, "Not found", "There is no such cluster.") }, "limited");
-    expect(await screen.findByText(/There is no such cluster/)).toBeTruthy();
+    await open({ [`GET ${AT}`]: new Refusal(404, "Not found", "The cluster was not found.") }, "limited");
+    expect(await screen.findByText(/The cluster was not found/)).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Change" })).toBeNull();
   });
 });

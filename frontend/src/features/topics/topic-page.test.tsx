@@ -276,6 +276,6 @@ describe("a retention lease", () => {
       inputs: { name: "sales", retention_ms: 7_200_000, for_s: 86_400, reason: "billing is behind" },
     });
     expect(screen.getByText(whole("in 1d, by itself"))).toBeTruthy();
-    expect((await rowsOf("Room on the disks"))[0]).toContain("not known");
+    expect((await rowsOf("Disk space"))[0]).toContain("not known");
   });
 });

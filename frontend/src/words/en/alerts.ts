@@ -89,7 +89,7 @@ export const alerts = {
     rules: "Rules",
     silences: "Silences",
     whatIsWrongToldOnce:
-      "What is wrong, told once and by its cause. Rules are asked every ten seconds over what is known already.",
+      "What is wrong, reported once and by its cause. Rules are asked every ten seconds over what is known already.",
     state: "State",
     severity: "Severity",
     anySeverity: "Any severity",
@@ -251,6 +251,6 @@ export const alerts = {
     newSilence: "New silence",
     nothingIsSilenced: "Nothing is silenced",
     aSilenceTellsNobodyOf:
-      "A silence tells nobody of matching alerts for a while; the alerts are kept. Planned ahead it is a maintenance window.",
+      "A silence holds back notifications of matching alerts for a while; the alerts are kept. Planned ahead it is a maintenance window.",
   },
 } as const;

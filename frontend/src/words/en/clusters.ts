@@ -189,7 +189,7 @@ export const clusters = {
     kafka1ExampleCom9094: "kafka-1.example.com:9094, kafka-2.example.com:9094",
     securityProtocol: "Security protocol",
     mechanism: "Mechanism",
-    withoutTlsWhoeverIsOn: "Without TLS whoever is on the way to the brokers can read what logs in.",
+    withoutTlsWhoeverIsOn: "Without TLS, anyone on the network path to the brokers can read the credentials.",
     user: "User",
     password: "Password",
     tokenEndpoint: "Token endpoint",

@@ -16,7 +16,7 @@ export const destinations = {
       label: "Slack",
       secret: {
         label: "Address of the incoming webhook",
-        hint: "Also of Mattermost and Rocket.Chat. It lets whoever knows it post, so it is kept as a secret.",
+        hint: "Also of Mattermost and Rocket.Chat. Anyone who knows it can post, so it is kept as a secret.",
       },
     },
     pagerduty: {
@@ -85,7 +85,7 @@ export const destinations = {
       rich`${count(failures, { one: "# failed attempt", other: "# failed attempts" })}, last ${time}`,
     failing: "Failing",
     notUsedYet: "Not used yet",
-    nothingWasSentThereSo: "Nothing was sent there, so nobody knows whether it works.",
+    nothingWasSentThereSo: "Nothing has been sent there yet: whether it works is not known.",
     lastSent: (time: Slot) => rich`last sent ${time}`,
     works: "Works",
     rules: (amount: number) => count(amount, { one: "# rule", other: "# rules" }),

@@ -94,7 +94,7 @@ export const diffs = {
     inByItself: (forS: Slot) => rich`in ${forS}, by itself`,
     to: "To",
     theDefault: ", the default",
-    roomOnTheDisks: "Room on the disks",
+    roomOnTheDisks: "Disk space",
     broker: "Broker",
     heldNow: "Held now",
     atItsEndAtMost: "At its end, at most",

@@ -15,7 +15,7 @@ export const parts = {
     critical: "Critical",
     dataOrServiceIsBeing: "Data or service is being lost, or will be soon.",
     warning: "Warning",
-    itWillDoHarmWhen: "It will do harm when nobody does anything.",
+    itWillDoHarmWhen: "It becomes harmful unless it is handled.",
     info: "Info",
     nothingHasToBeDone: "Nothing has to be done now.",
     firing: "Firing",

@@ -27,7 +27,8 @@ export const settings = {
     serviceAccounts: "Service accounts",
     newServiceAccount: "New service account",
     noServiceAccountsYet: "No service accounts yet",
-    makeOneForEachProgram: "Make one for each program that calls the REST API: it owns its keys, whoever made them.",
+    makeOneForEachProgram:
+      "Make one for each program that calls the REST API: it owns its keys, no matter who made them.",
     apiKeys: "API keys",
     noApiKeysYet: "No API keys yet",
     aKeyBelongsToA: "A key belongs to a service account and is shown once.",

@@ -2669,7 +2669,7 @@ export interface components {
             unknown: string[];
             /** @description Why they are. */
             unknown_reason: string | null;
-            verdict: components["schemas"]["Verdict9fdEnum"];
+            verdict: components["schemas"]["AccessVerdictEnum"];
         };
         AccessDrift: {
             acls: components["schemas"]["SectionAge"];
@@ -2707,6 +2707,8 @@ export interface components {
             principals: number;
             resources: components["schemas"]["MatrixResource"][];
         };
+        /** @enum {string} */
+        AccessVerdictEnum: "allowed" | "denied" | "unknown";
         AcknowledgementInputRequest: {
             note: string;
         };
@@ -2828,7 +2830,7 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         AclTemplate: {
-            /** @description What it has to be told. */
+            /** @description What the template asks for. */
             asks: components["schemas"]["TemplateField"][];
             name: string;
             rules: components["schemas"]["TemplateRule"][];
@@ -3039,7 +3041,7 @@ export interface components {
             at: string;
             before: string;
             by: string | null;
-            /** @description As destinations were told it. */
+            /** @description The alert's id in notifications. */
             event_id: string | null;
             severity: components["schemas"]["AlertSeverityEnum"];
             silenced_by: string | null;
@@ -3047,6 +3049,8 @@ export interface components {
         };
         /** @enum {string} */
         AnalysisEnum: "rollups" | "usage" | "retention-what-if" | "hot-partitions" | "change-impact" | "silent-producers" | "disk-forecast" | "unused-topics";
+        /** @enum {string} */
+        AnalyticsJobEnum: "telemetry" | "hourly" | "daily";
         AnalyticsRun: {
             attempt: number;
             cancel_requested: boolean;
@@ -3062,7 +3066,7 @@ export interface components {
             /** Format: date-time */
             from: string;
             id: string;
-            job: components["schemas"]["JobC77Enum"];
+            job: components["schemas"]["AnalyticsJobEnum"];
             phases_s: {
                 [key: string]: number;
             };
@@ -3072,7 +3076,7 @@ export interface components {
             rows_rejected: number;
             /** Format: date-time */
             started_at: string | null;
-            state: components["schemas"]["StateE44Enum"];
+            state: components["schemas"]["AnalyticsRunStateEnum"];
             /** Format: date-time */
             to: string;
             trigger: components["schemas"]["TriggerEnum"];
@@ -3094,6 +3098,8 @@ export interface components {
             data: components["schemas"]["AnalyticsRun"][];
             page: components["schemas"]["Page"];
         };
+        /** @enum {string} */
+        AnalyticsRunStateEnum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         ApiKey: {
             /** Format: date-time */
             created_at: string;
@@ -3266,13 +3272,13 @@ export interface components {
             /** Format: date-time */
             from: string;
             id: string;
-            job: components["schemas"]["JobC77Enum"];
+            job: components["schemas"]["AnalyticsJobEnum"];
             progress: components["schemas"]["RunProgress"];
             requested_by: string;
             rows_out: number;
             /** Format: date-time */
             started_at: string | null;
-            state: components["schemas"]["StateE44Enum"];
+            state: components["schemas"]["AnalyticsRunStateEnum"];
             /** Format: date-time */
             to: string;
             trigger: components["schemas"]["TriggerEnum"];
@@ -3516,7 +3522,7 @@ export interface components {
         };
         BrokerVerdict: {
             broker: number;
-            verdict: components["schemas"]["Verdict9fdEnum"];
+            verdict: components["schemas"]["AccessVerdictEnum"];
         };
         /** @enum {string} */
         CauseEnum: "data_lost" | "stopped" | "rebalancing" | "not_owned" | "stuck_partition" | "stuck_member" | "stalled" | "hot_partition" | "slow_member" | "skewed" | "too_few_members" | "too_slow" | "rewound" | "not_committing" | "never_committed" | "catching_up" | "idle_members" | "nobody" | "caught_up" | "unknown";
@@ -3675,7 +3681,7 @@ export interface components {
             etag: string;
             health: components["schemas"]["Health"];
             id: string;
-            kind: components["schemas"]["Kind5feEnum"];
+            kind: components["schemas"]["ClusterKindEnum"];
             name: string;
             phase: components["schemas"]["ClusterPhaseEnum"];
             /** @description What new users get and `client-config` names; null: no login. */
@@ -4239,7 +4245,9 @@ export interface components {
         ConsoleAnalyticsParts: {
             collector: components["schemas"]["FirstVerdictPart"];
             lag: components["schemas"]["LagPart"];
+            lag_counts: components["schemas"]["LagCountsPart"];
             retention: components["schemas"]["RetentionPart"];
+            retention_counts: components["schemas"]["RetentionCountsPart"];
             runs: components["schemas"]["AnalyticsRunListPart"];
         };
         ConsoleBrokerPage: {
@@ -4390,7 +4398,7 @@ export interface components {
             ended_at: string | null;
             error_code: string;
             error_text: string;
-            /** @description The event as it is told: labels, values, links. */
+            /** @description The event as it is sent: labels, values, links. */
             event: unknown;
             event_id: string;
             event_state: components["schemas"]["AlertStateEnum"];
@@ -4890,7 +4898,7 @@ export interface components {
             method: components["schemas"]["MethodEnum"] | components["schemas"]["NullEnum"];
             /** Format: double */
             oldest_unread_expires_in_s: number | null;
-            source: components["schemas"]["Source5f3Enum"];
+            source: components["schemas"]["LagSourceEnum"];
             status: components["schemas"]["GroupExpiryStatusEnum"];
         };
         /** @enum {string} */
@@ -5316,8 +5324,6 @@ export interface components {
             /** @description What follows the link's `#`. */
             token: string;
         };
-        /** @enum {string} */
-        JobC77Enum: "telemetry" | "hourly" | "daily";
         KafkaUser: {
             /**
              * Format: date-time
@@ -5387,8 +5393,6 @@ export interface components {
             /** @description How long the old key goes on; with 0 it ends at once. */
             overlap_s: number;
         };
-        /** @enum {string} */
-        Kind5feEnum: "managed" | "registered";
         Lag: {
             /** Format: date-time */
             as_of: string | null;
@@ -5399,6 +5403,39 @@ export interface components {
              * @description Newer ones are due by then; later, these are old.
              */
             stale_after: string | null;
+        };
+        LagCounts: {
+            /** @description Otherwise it is at least that. */
+            behind_is_exact: boolean;
+            /**
+             * Format: double
+             * @description The furthest of all.
+             */
+            behind_s: number | null;
+            groups: number;
+            /** @description Groups. */
+            in_trouble: number;
+            /** @description As far as it is known. */
+            lag_records: number;
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            topics: number;
+            /** @description Some of these. */
+            troubled: string[];
+        };
+        LagCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["LagCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         LagObjective: {
             /** @description null: every cluster. */
@@ -5529,7 +5566,7 @@ export interface components {
             /** Format: double */
             produce_records_per_s: number | null;
             reasons: components["schemas"]["ReasonsEnum"][];
-            source: components["schemas"]["Source5f3Enum"];
+            source: components["schemas"]["LagSourceEnum"];
             state: string | null;
             status: components["schemas"]["LagPointStatusEnum"];
             topic: string;
@@ -5543,6 +5580,8 @@ export interface components {
         };
         /** @enum {string} */
         LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "NOT_COMMITTING" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
+        /** @enum {string} */
+        LagSourceEnum: "spark" | "collector";
         /** @enum {string} */
         LanguageEnum: "python" | "java" | "node" | "go" | "librdkafka" | "kcat" | "spark";
         LeadersElectDiff: {
@@ -6932,6 +6971,28 @@ export interface components {
              */
             stale_after: string | null;
         };
+        RetentionCounts: {
+            /** @description As far as they are known. */
+            bytes: number | null;
+            /** @description The worst and soonest of all groups; null: none is in danger. */
+            first_loss: components["schemas"]["GroupExpiry"] | null;
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+        };
+        RetentionCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["RetentionCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         RetentionLease: {
             /** @description What it goes back to; -1: for ever; null: the default. */
             before_ms: number | null;
@@ -7088,8 +7149,6 @@ export interface components {
         /** @enum {string} */
         RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records" | "fills-disk";
         /** @enum {string} */
-        RoleD63Enum: "current" | "future";
-        /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer" | "limited";
         Roll: {
             /** @description In the planned order. */
@@ -7165,7 +7224,7 @@ export interface components {
             last_verified: string | null;
             owner: string;
             sections: components["schemas"]["RunbookSection"][];
-            severity: components["schemas"]["SeverityE75Enum"];
+            severity: components["schemas"]["RunbookSeverityEnum"];
             title: string;
         };
         RunbookActInputRequest: {
@@ -7256,7 +7315,7 @@ export interface components {
              */
             last_verified: string | null;
             owner: string;
-            severity: components["schemas"]["SeverityE75Enum"];
+            severity: components["schemas"]["RunbookSeverityEnum"];
             title: string;
         };
         RunbookRun: {
@@ -7273,7 +7332,7 @@ export interface components {
             id: string;
             note: string;
             runbook: string;
-            state: components["schemas"]["State224Enum"];
+            state: components["schemas"]["RunbookRunStateEnum"];
         };
         RunbookRunDetail: {
             cluster_id: string | null;
@@ -7293,7 +7352,7 @@ export interface components {
             silence: {
                 [key: string]: unknown;
             };
-            state: components["schemas"]["State224Enum"];
+            state: components["schemas"]["RunbookRunStateEnum"];
         };
         RunbookRunInputRequest: {
             alert_id?: string;
@@ -7309,10 +7368,14 @@ export interface components {
             data: components["schemas"]["RunbookRun"][];
             page: components["schemas"]["Page"];
         };
+        /** @enum {string} */
+        RunbookRunStateEnum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
         RunbookSection: {
             parts: components["schemas"]["RunbookPart"][];
             title: string;
         };
+        /** @enum {string} */
+        RunbookSeverityEnum: "page" | "ticket" | "none";
         /** @enum {string} */
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
         SchemaRegistry: {
@@ -7391,7 +7454,7 @@ export interface components {
             /** @description By the host's clock. */
             modified_ms: number;
             /** @description future: of the directory that the replica moves to. */
-            role: components["schemas"]["RoleD63Enum"];
+            role: components["schemas"]["SegmentRoleEnum"];
             /** @description Of its records, without indexes. */
             size_bytes: number;
         };
@@ -7399,7 +7462,7 @@ export interface components {
             directory: string;
             /** @description Of indexes and whatever else is there. */
             other_bytes: number | null;
-            role: components["schemas"]["RoleD63Enum"];
+            role: components["schemas"]["SegmentRoleEnum"];
             /** @description Segments. */
             total: number | null;
             /** @description Of all their records. */
@@ -7415,6 +7478,8 @@ export interface components {
             host_id: string;
             page: components["schemas"]["Page"];
         };
+        /** @enum {string} */
+        SegmentRoleEnum: "current" | "future";
         ServiceAccount: {
             /** Format: date-time */
             created_at: string;
@@ -7454,7 +7519,7 @@ export interface components {
             tenant: components["schemas"]["Tenant"] | null;
             tenants: components["schemas"]["Tenant"][];
             user: components["schemas"]["SessionUser"] | null;
-            /** @description Of the clusters; each request is asked anew. */
+            /** @description Of the clusters; each request is checked again. */
             writes: components["schemas"]["Write"][];
         };
         SessionUser: {
@@ -7462,8 +7527,6 @@ export interface components {
             is_staff: boolean;
             username: string;
         };
-        /** @enum {string} */
-        SeverityE75Enum: "page" | "ticket" | "none";
         SignIn: {
             /** @description One may sign in by a password. */
             passwords: boolean;
@@ -7484,7 +7547,7 @@ export interface components {
             tenant: components["schemas"]["Tenant"] | null;
             tenants: components["schemas"]["Tenant"][];
             user: components["schemas"]["SessionUser"] | null;
-            /** @description Of the clusters; each request is asked anew. */
+            /** @description Of the clusters; each request is checked again. */
             writes: components["schemas"]["Write"][];
         };
         Silence: {
@@ -7582,8 +7645,6 @@ export interface components {
             text: string;
             title: string;
         };
-        /** @enum {string} */
-        Source5f3Enum: "spark" | "collector";
         Sparkline: {
             /**
              * Format: double
@@ -7613,11 +7674,7 @@ export interface components {
         /** @enum {string} */
         StandingEnum: "open" | "unknown" | "late" | "hanging";
         /** @enum {string} */
-        State224Enum: "open" | "resolved" | "unresolved" | "escalated" | "abandoned";
-        /** @enum {string} */
         StateAfterEnum: "active" | "cordoned" | "draining" | "lost" | "removed";
-        /** @enum {string} */
-        StateE44Enum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         Step: {
             attempts: number;
             detail: string;
@@ -8643,8 +8700,6 @@ export interface components {
             restorable: boolean;
             topic: string;
         };
-        /** @enum {string} */
-        Verdict9fdEnum: "allowed" | "denied" | "unknown";
         Warning: {
             code: string;
             risk?: components["schemas"]["RiskEnum"];
@@ -24430,7 +24485,16 @@ export interface operations {
     };
     console_page_analytics: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From 1; one that is too far is the last. */
+                page?: number;
+                /** @description -records by default; what is unknown comes last either way. */
+                sort?: "-eta" | "-group" | "-records" | "-seconds" | "-status" | "-topic" | "-trend" | "eta" | "group" | "records" | "seconds" | "status" | "topic" | "trend";
+                /** @description From 1; one that is too far is the last. */
+                topics_page?: number;
+                /** @description -bytes by default; what is unknown comes last either way. */
+                topics_sort?: "-age" | "-bytes" | "-expiry" | "-retention" | "-risk" | "-topic" | "age" | "bytes" | "expiry" | "retention" | "risk" | "topic";
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -24468,6 +24532,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

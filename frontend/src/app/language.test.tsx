@@ -49,7 +49,7 @@ const PAGES: [name: string, path: string, shows: string | RegExp, answers: Answe
   [
     "operations",
     "/operations",
-    /API key shown/,
+    /shown/,
     {
       "GET /console/api/pages/operations": {
         parts: { operations: ok([operation({ actor: "key:shown" })]), page: ok({ next: null, has_more: false }) },

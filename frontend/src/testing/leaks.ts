@@ -3,11 +3,11 @@ import { outside } from "./pseudo";
 
 const ATTRIBUTES = ["aria-label", "aria-description", "title", "placeholder", "alt"];
 
-/** Signs that are the same everywhere: units, what `Intl` writes, our name. */
+/** Signs that are the same everywhere: what `Intl` writes (before its digits are taken), units, our name. */
 const SIGNS = [
+  /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d+|\b(?:AM|PM|UTC)\b|\d{4}-\d\d-\d\dT[\d:]+Z?|[\d:]+Z/g,
   /\b\d[\d.,]*\s?(?:ms|[dhms]|[kMBT]|B|[KMGTP]iB)?(?:\/s)?(?![\p{L}\d])/gu,
   /\b(?:[KMGT]?iB|GiB·h|B)(?:\/s)?(?![\p{L}\d])/gu,
-  /\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d+|\b(?:AM|PM|UTC)\b|\d{4}-\d\d-\d\dT[\d:]+Z?|[\d:]+Z/g,
   /Penstock/g,
 ];
 
@@ -28,7 +28,8 @@ function* strings(value: unknown): Generator<string> {
 /** Texts and labels below `root`, each with what it is. */
 function* seen(root: Element): Generator<string> {
   for (const element of [root, ...root.querySelectorAll("*")]) {
-    if (element.closest("style, script, code, kbd, pre, .ps-mono, .ps-code")) continue;
+    // Mantine measures text areas by a hidden one, which it names for nobody.
+    if (element.closest("style, script, code, kbd, pre, .ps-mono, .ps-code, textarea[aria-hidden=true]")) continue;
     for (const name of ATTRIBUTES) yield element.getAttribute(name) ?? "";
     for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) yield node.textContent ?? "";
   }

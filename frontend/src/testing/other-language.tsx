@@ -1,21 +1,24 @@
 /** A page in a language made by a machine: what is on the screen in English came neither from the catalogue nor from the
  * server's answers, and would stay English in every other language. */
 import { act, cleanup, waitFor } from "@testing-library/react";
-import { expect } from "vitest";
-import * as en from "@/words/en";
-import { speakIn } from "@/words/shown";
-import { openPage, STANDING } from "./app";
-import { leaks } from "./leaks";
-import { pseudo } from "./pseudo";
+import { expect, vi } from "vitest";
 import type { Answers } from "./server";
 
-/** What no language changes beside what the answers hold: what the frame asks for, and a refusal of the test's own server. */
+/** What no language changes beside what the answers hold: a refusal of the test's own server. */
 const GIVEN = ["rq_test", "The test has no answer"];
 
-/** The texts of the page at `path` that stay English. */
+/** The texts of the page at `path` that stay English. Modules are loaded afresh after the language is chosen, as they are
+ * in a browser: what one of them read when it was loaded for another test would be English. */
 export async function englishAt(path: string, answers: Answers, allowed: readonly string[] = []): Promise<string[]> {
-  speakIn(pseudo(en));
+  vi.resetModules();
   try {
+    const [{ speakIn }, { pseudo }, en] = await Promise.all([
+      import("@/words/shown"),
+      import("./pseudo"),
+      import("@/words/en"),
+    ]);
+    speakIn(pseudo(en));
+    const [{ openPage, STANDING }, { leaks }] = await Promise.all([import("./app"), import("./leaks")]);
     const { client } = await openPage(path, answers);
     // Charts and tabs are loaded when they are needed, and ask then.
     await waitFor(() => expect(client.isFetching()).toBe(0));
@@ -23,7 +26,8 @@ export async function englishAt(path: string, answers: Answers, allowed: readonl
     await waitFor(() => expect(client.isFetching()).toBe(0));
     return leaks([STANDING, answers, GIVEN], allowed);
   } finally {
-    speakIn(null);
     cleanup();
+    // Nor has a later test what was loaded in this language.
+    vi.resetModules();
   }
 }

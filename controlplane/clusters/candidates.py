@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from time import time
 
 from django.conf import settings
+from django.db.models import BooleanField, Value
 
 from controlplane.clusters.described import Host
 from controlplane.clusters.host_states import ACTIVE
@@ -13,16 +14,20 @@ from controlplane.clusters.placing import Candidate, Refusal, refusal
 from controlplane.clusters.rules import Placement
 from controlplane.clusters.sealing import hosts_with_key
 
-Ports = tuple[str, int, int]
+Ports = tuple[str, int, int, bool]
+"""Host, client port, internal port, and whether a broker should run there or is owed."""
 
 
 def candidates(found: Iterable[Host], *, but_cluster: str | None = None) -> list[Candidate]:
     """`found` as places for brokers, by host id. With `but_cluster` its own brokers take none."""
+    return _as_candidates(found, _ports(but_cluster=but_cluster))
+
+
+def _as_candidates(found: Iterable[Host], rows: list[Ports]) -> list[Candidate]:
     states = host_states()
     with_key = hosts_with_key()
-    rows = list(_brokers(but_cluster))
-    count = Counter(host_id for host_id, _, _ in rows)
-    taken = _taken((*rows, *_owed()))
+    count = Counter(host_id for host_id, _, _, should_run in rows if should_run)
+    taken = _taken(rows)
     now_ms = int(time() * 1000)
     return [
         Candidate(
@@ -50,14 +55,17 @@ def host_states() -> dict[str, HostState]:
 
 def ports_taken() -> dict[str, set[int]]:
     """By host: of brokers that should run, and of those whose host still owes their deletion."""
-    return _taken((*_brokers(None), *_owed()))
+    return _taken(_ports())
 
 
 def no_longer_fit(
     placed: Collection[Placement], found: Iterable[Host], *, but_cluster: str | None = None
 ) -> dict[int, Refusal]:
     """Which of these places are none any more, by broker id; their ports may be taken meanwhile."""
-    hosts = {each.host_id: each for each in candidates(found, but_cluster=but_cluster)}
+    wanted = {row.host_id for row in placed}
+    rows = _ports(but_cluster=but_cluster, only_on=wanted)
+    found = [host for host in found if host.host_id in wanted]
+    hosts = {each.host_id: each for each in _as_candidates(found, rows)}
     refused = {}
     for row in placed:
         host = hosts.get(row.host_id)
@@ -74,17 +82,34 @@ def no_longer_fit(
     return refused
 
 
-def _brokers(but_cluster: str | None) -> Iterable[Ports]:
-    rows = Broker.objects.exclude(cluster_id=but_cluster) if but_cluster else Broker.objects.all()
-    return rows.values_list("host_id", "client_port", "internal_port")
+def _ports(
+    *, but_cluster: str | None = None, only_on: Collection[str] | None = None
+) -> list[Ports]:
+    """Of brokers that should run and of those that are owed, by one statement.
 
-
-def _owed() -> Iterable[Ports]:
-    return OwedDeletion.objects.values_list("host_id", "client_port", "internal_port")
+    So that a broker which goes from the one to the other meanwhile is in one of them.
+    """
+    brokers, owed = Broker.objects.order_by(), OwedDeletion.objects.order_by()
+    if but_cluster is not None:
+        brokers = brokers.exclude(cluster_id=but_cluster)
+    if only_on is not None:
+        brokers = brokers.filter(host_id__in=only_on)
+        owed = owed.filter(host_id__in=only_on)
+    columns = ("host_id", "client_port", "internal_port", "should_run")
+    return list(
+        brokers.annotate(should_run=Value(True, output_field=BooleanField()))
+        .values_list(*columns)
+        .union(
+            owed.annotate(should_run=Value(False, output_field=BooleanField())).values_list(
+                *columns
+            ),
+            all=True,
+        )
+    )
 
 
 def _taken(rows: Iterable[Ports]) -> dict[str, set[int]]:
     taken: dict[str, set[int]] = {}
-    for host_id, client_port, internal_port in rows:
+    for host_id, client_port, internal_port, _ in rows:
         taken.setdefault(host_id, set()).update((client_port, internal_port))
     return taken

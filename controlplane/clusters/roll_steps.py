@@ -76,6 +76,7 @@ class Roller:
 
     Attributes:
         brokers: every broker that the cluster should have, as rows.
+        broker_count: how many it was made with (`services.counted_brokers`).
         generations: what each broker of the roll is to be started as, by id.
         canary_s: how long the first one is looked at; 0: not.
     """
@@ -83,6 +84,7 @@ class Roller:
     context: StepContext
     cluster: Cluster
     brokers: Sequence[Broker]
+    broker_count: int
     gateway: ClusterGateway
     generations: dict[int, int]
     book: RollBook
@@ -217,10 +219,14 @@ class Roller:
             if found:
                 self.book.move(broker, WAITING, self.now_s)
                 return self._in_the_way([one.text for one in found])
-        services.restart_to(self.cluster, self.brokers, row, self.generations[broker])
+        self._start_again(row)
         self.book.clear()
         self.book.move(broker, RETURNING, self.now_s)
         return self._wait(POLL_S, f"broker {broker} stops and starts")
+
+    def _start_again(self, row: Broker) -> None:
+        generation = self.generations[row.broker_id]
+        services.restart_to(self.cluster, row, generation, count=self.broker_count)
 
     def _waits_for_probe(self, broker: int) -> bool:
         is_young = self.book.lasts_s(broker, self.now_s) < PROBE_S
@@ -302,9 +308,7 @@ class Roller:
             if not self.is_begun(self.broker_row(current)):
                 self.book.move(current, LEFT, self.now_s)
                 return self._wait(0.0, f"broker {current} was not restarted yet")
-            services.restart_to(
-                self.cluster, self.brokers, self.broker_row(current), self.generations[current]
-            )
+            self._start_again(self.broker_row(current))
             self.book.move(current, RETURNING, self.now_s)
             return self._wait(POLL_S, f"broker {current} stops and starts")
         if current is not None and state == OBSERVING:

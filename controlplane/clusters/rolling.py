@@ -15,6 +15,7 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
+from controlplane.clusters import services
 from controlplane.clusters.models import MANAGED, Broker, Cluster
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.clusters.probing import PROBE_TOPIC
@@ -125,8 +126,8 @@ class RollKind(ClusterOperationKind):
         return Done(detail="no more hangs on the brokers than the plan says")
 
     def roller(self, context: StepContext) -> Roller:
-        # Both by one statement: the tick that restarts a broker takes many.
-        rows = list(
+        # All by one statement: the tick that restarts a broker takes many.
+        rows, count = services.counted_brokers(
             Broker.objects.filter(
                 cluster_id=context.operation.cluster_id,
                 cluster__tenant=context.tenant,
@@ -144,6 +145,7 @@ class RollKind(ClusterOperationKind):
             context=context,
             cluster=cluster,
             brokers=rows,
+            broker_count=count,
             gateway=self.gateway(context),
             generations=generations,
             book=RollBook(context.memo, [row["id"] for row in context.diff["brokers"]]),

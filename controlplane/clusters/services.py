@@ -1,11 +1,12 @@
 """The steps of creating and deleting a managed cluster, each idempotent."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from controlplane.clusters import owed
@@ -13,7 +14,7 @@ from controlplane.clusters.authority import CA_PEM, certificate_of, has_tls
 from controlplane.clusters.candidates import no_longer_fit
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
-from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.models import Broker, Cluster, LostBroker
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.rules import Placement
 from controlplane.clusters.sealing import NoHostKeyError, host_keyrings, sealed_with
@@ -70,6 +71,18 @@ def still_placed(cluster: Cluster) -> Done:
     return Done(detail="as planned")
 
 
+def counted_brokers(of_cluster: QuerySet[Broker]) -> tuple[list[Broker], int]:
+    """The rows of a cluster's brokers, and how many it was made with; by one statement.
+
+    Those that were lost with their hosts count: settings that follow from the number stay, so that
+    topics get no fewer replicas while one broker is gone.
+    """
+    same = LostBroker.objects.filter(cluster=OuterRef("cluster")).order_by().values("cluster")
+    lost = Subquery(same.annotate(count=Count("pk")).values("count"))
+    rows = list(of_cluster.annotate(lost=Coalesce(lost, 0)))
+    return [*rows], len(rows) + (rows[0].lost if rows else 0)
+
+
 def placement_of(broker: Broker) -> Placement:
     return Placement(
         broker_id=broker.broker_id,
@@ -93,8 +106,8 @@ def note_desired(cluster: Cluster, *, state: str) -> Wait:
 
 def write_desired(cluster: Cluster, *, state: str) -> Done:
     """Say what every broker should be, as it is noted; agents act on it by themselves."""
-    brokers = list(Broker.objects.filter(cluster=cluster))
-    _write(cluster, brokers, state=state, count=len(brokers) + cluster.lost_brokers.count())
+    brokers, count = counted_brokers(Broker.objects.filter(cluster=cluster))
+    _write(cluster, brokers, state=state, count=count)
     return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
 
 
@@ -102,8 +115,7 @@ def restart_broker(cluster: Cluster, broker_id: int) -> None:
     """Write a broker's desired state as a generation of its own, so that its agent restarts it."""
     rows = Broker.objects.filter(cluster=cluster, broker_id=broker_id)
     rows.update(generation=F("generation") + 1)
-    count = Broker.objects.filter(cluster=cluster).count() + cluster.lost_brokers.count()
-    _write(cluster, list(rows), state="running", count=count)
+    write_restart(cluster, broker_id)
 
 
 def note_restart(cluster: Cluster, broker_id: int, generation: int) -> Wait:
@@ -118,17 +130,14 @@ def note_restart(cluster: Cluster, broker_id: int, generation: int) -> Wait:
 
 def write_restart(cluster: Cluster, broker_id: int) -> Done:
     """Say what the broker should be, as it is noted; its agent stops and starts it."""
-    brokers = list(Broker.objects.filter(cluster=cluster))
+    brokers, count = counted_brokers(Broker.objects.filter(cluster=cluster))
     mine = [broker for broker in brokers if broker.broker_id == broker_id]
-    count = len(brokers) + cluster.lost_brokers.count()
     _write(cluster, mine, state="running", count=count)
     return Done(detail=f"broker {broker_id} is to start again")
 
 
-def restart_to(
-    cluster: Cluster, brokers: Sequence[Broker], broker: Broker, generation: int
-) -> None:
-    """Note that one of the cluster's `brokers` starts again, and say so to its host.
+def restart_to(cluster: Cluster, broker: Broker, generation: int, *, count: int) -> None:
+    """Note that a broker of the cluster, made with `count` of them, starts again; tell its host.
 
     By the generation that is wanted, so that again it is the same restart; a later one is as good.
     """
@@ -136,7 +145,7 @@ def restart_to(
         rows = Broker.objects.filter(pk=broker.pk, generation__lt=generation)
         rows.update(generation=generation)
         broker.generation = generation
-    _write(cluster, [broker], state="running", count=len(brokers))
+    _write(cluster, [broker], state="running", count=count)
 
 
 def reports_of(brokers: list[Broker]) -> dict[int, Observed]:

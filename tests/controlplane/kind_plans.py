@@ -1,9 +1,11 @@
 """A plan of each kind, of a world in which there can be one."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from controlplane.access.inputs import bindings_of
-from controlplane.clusters.models import MANAGED, Broker
+from controlplane.clusters.models import MANAGED, Broker, HostState
 from controlplane.clusters.operations import first_secrets
 from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
@@ -33,6 +35,19 @@ def add_broker(world: World, number: int) -> None:
             "internal_port": 15_001 + 2 * number,
         },
     )
+
+
+@contextlib.contextmanager
+def alone(world: World, number: int) -> Iterator[None]:
+    """Meanwhile new brokers have one of the hosts to go to: plans of two numbers take other ports."""
+    known = [host.host_id for host in world.hosts.known]
+    others = set(known) - {known[(number - 1) % len(known)]}
+    others -= set(HostState.objects.values_list("pk", flat=True))
+    HostState.objects.bulk_create([HostState(host_id=host, by="test") for host in others])
+    try:
+        yield
+    finally:
+        HostState.objects.filter(pk__in=others).delete()
 
 
 def rolling(world: World) -> Any:
@@ -125,4 +140,5 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "acl.delete": {"bindings": [rule]},
         "quota.set": {"user": user, "quotas": {"producer_byte_rate": 1_048_576}},
     }
-    return world.plan(kind, None if kind in NEW else world.cluster.id, **inputs[kind])
+    with alone(world, number) if kind == "cluster.create" else contextlib.nullcontext():
+        return world.plan(kind, None if kind in NEW else world.cluster.id, **inputs[kind])

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 DOOR_GOAL_S = 2.0
 """How long any read may take, whatever is broken."""
@@ -135,3 +135,11 @@ def page(figures: Sequence[Figures], looks: Sequence[Doors]) -> str:
         "a plain writer with acks=all. Every record sent is accounted for.\n\n"
         f"{scenarios(figures)}\n\n## Reads of the control plane meanwhile\n\n{doors(looks)}\n"
     )
+
+
+def summary(wanted: Sequence[str], passed: Collection[str], failed: Collection[str]) -> str:
+    """The last line: a scenario that was never played to its end has neither passed nor failed."""
+    parts = [f"{len(passed)} passed", f"{len(failed)} failed"]
+    if left := [name for name in wanted if name not in passed and name not in failed]:
+        parts.append(f"{len(left)} not played ({', '.join(left)})")
+    return ", ".join(parts) if wanted else "no scenario has that in its name"

@@ -30,7 +30,9 @@ class Report:
         self.file = file
         self.figures: list[report.Figures] = []
         self.doors: list[report.Doors] = []
-        self.failures: list[str] = []
+        self.passed: list[str] = []
+        self.failures: dict[str, str] = {}
+        """Why, by scenario or part of the run."""
 
     def write(self) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -88,12 +90,14 @@ class Stage:
             scenario.after(Run(self.site, traffic))
             traffic.wait_until_whole(BROKERS)
         if figures.violations:
-            found.failures.append(f"{scenario.name}: {figures.verdict}")
+            found.failures[scenario.name] = figures.verdict
         elif figures.gap_s > scenario.bound_s:
-            found.failures.append(
-                f"{scenario.name}: {figures.gap_s:.1f} s without an acknowledgement,"
+            found.failures[scenario.name] = (
+                f"{figures.gap_s:.1f} s without an acknowledgement,"
                 f" more than {scenario.bound_s:g} s on any machine"
             )
+        else:
+            found.passed.append(scenario.name)
 
     def _watch(self, topic: str, group: str) -> DoorWatch:
         service = self.site.service
@@ -126,7 +130,7 @@ def play_all(directory: pathlib.Path, only: Sequence[str], found: Report) -> Non
             try:
                 stage.play(scenario, number, found)
             except Exception as error:
-                found.failures.append(f"{scenario.name}: {error!r}")
+                found.failures[scenario.name] = repr(error)
                 traceback.print_exc()
                 return  # what the next one needs is not there
             finally:
@@ -143,16 +147,16 @@ def main() -> int:
     try:
         play_all(options.directory, options.only, found)
     except KeyboardInterrupt:
-        found.failures.append("interrupted")
+        found.failures["the run"] = "interrupted"
     except Exception as error:
-        found.failures.append(repr(error))
+        found.failures["the run"] = repr(error)
         traceback.print_exc()
     print(f"\n{report.page(found.figures, found.doors)}")
-    for failure in found.failures:
-        print(f"FAILED {failure}")
-    passed = len(chosen(options.only)) - len(found.failures)
-    print(f"{max(passed, 0)} passed, {len(found.failures)} failed", flush=True)
-    return 1 if found.failures else 0
+    for name, why in found.failures.items():
+        print(f"FAILED {name}: {why}")
+    wanted = [each.name for each in chosen(options.only)]
+    print(report.summary(wanted, found.passed, found.failures), flush=True)
+    return 0 if wanted and found.passed == wanted and not found.failures else 1
 
 
 if __name__ == "__main__":

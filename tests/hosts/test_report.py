@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.ledger import Ledger
 from tests.hosts.doors import doors_of
-from tests.hosts.report import Doors, Figures, Look, doors, page, scenarios
+from tests.hosts.report import Doors, Figures, Look, doors, page, scenarios, summary
 
 FIGURES = Figures(
     name="a host lost",
@@ -65,6 +65,22 @@ def test_the_page_says_all_of_it():
     assert "… 503 × 2, …/acls no answer × 1" in text
     assert len({line.count("|") for line in scenarios([FIGURES]).splitlines()[:2]}) == 1
     assert "ok" in doors([Doors(scenario="quiet", looks=(Look("…", 200, 0.1),))])
+
+
+@pytest.mark.parametrize(
+    ("passed", "failed", "said"),
+    [
+        (["a", "b", "c"], {}, "3 passed, 0 failed"),
+        (["a"], {"b": "why"}, "1 passed, 1 failed, 1 not played (c)"),
+        ([], {"the run": "no site"}, "0 passed, 1 failed, 3 not played (a, b, c)"),
+    ],
+)
+def test_what_was_never_played_has_not_passed(passed, failed, said):
+    assert summary(["a", "b", "c"], passed, failed) == said
+
+
+def test_a_choice_of_nothing_has_not_passed():
+    assert summary([], [], {}) == "no scenario has that in its name"
 
 
 def test_doors_are_all_reads_of_a_cluster_that_can_be_filled_in():

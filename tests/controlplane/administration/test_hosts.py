@@ -186,6 +186,23 @@ def test_its_cluster_says_which_broker_is_lost(world, lost):
     assert row["message"] == f"The host of broker {lost.broker_id} was declared lost."
 
 
+@pytest.mark.parametrize(
+    ("kind", "inputs"), [("broker.restart", {}), ("cluster.restart", {"canary_s": 0})]
+)
+def test_a_restart_beside_a_lost_broker_leaves_what_follows_from_their_number(
+    world, lost, kind, inputs
+):
+    """Topics that are made meanwhile have three replicas as before."""
+    left = Broker.objects.filter(cluster_id=lost.cluster_id).first()
+    inputs = inputs or {"broker": left.broker_id}
+    before = world.hosts.desired[left.host_id, left.key]
+    drive(world.start(world.plan(kind, lost.cluster_id, **inputs)), ticks=12)
+    after = world.hosts.desired[left.host_id, left.key]
+    assert after["generation"] > before["generation"]
+    assert after["config"] == before["config"]
+    assert after["config"]["default.replication.factor"] == "3"
+
+
 def test_a_deletion_passes_by_a_lost_host(world, lost):
     ended = world.run("cluster.delete", lost.cluster_id)
     assert (ended.state, step(ended, "removed").detail) == (

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 
 from controlplane.access.inputs import bindings_of
+from controlplane.clusters.models import Broker
 from controlplane.common.problems import Conflict
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations import services
@@ -326,6 +327,52 @@ def test_confirmed_at_once_they_exclude_each_other_as_one_by_one(
         for row in found:
             Operation.objects.filter(pk=row.pk).delete()
         type(world.cluster).objects.filter(pk=world.cluster.pk).update(phase="RUNNING")
+
+
+# -- two creations over the same ports
+
+
+def swapped(plan):
+    """The plan with its client port as the internal one and the other way round."""
+    for row in plan.preconditions["placement"]:
+        row["client_port"], row["internal_port"] = row["internal_port"], row["client_port"]
+    plan.save()
+    return plan
+
+
+def ports_of(rows):
+    return [port for row in rows for port in (row.client_port, row.internal_port)]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_creations_confirmed_at_once_never_share_a_port(world, is_swapped):
+    """The other is refused by the rows' own constraints. These do not compare a client port with an
+    internal one: there the check fails the second creation, or both."""
+    for number in range(4):
+        plans = [
+            world.plan("cluster.create", None, name=f"{name}-{number}", broker_count=1)
+            for name in ("one", "other")
+        ]
+        assert len({str(plan.preconditions["placement"]) for plan in plans}) == 1
+        if is_swapped:
+            swapped(plans[1])
+        found = at_once(*(lambda plan=plan: drive(world.start(plan)) for plan in plans))
+        ended = []
+        for result in found:
+            if isinstance(result, Operation):
+                ended.append(result.state)
+                assert result.state == "succeeded" or result.error["code"] == "place-gone"
+            else:
+                assert isinstance(result, Conflict), result
+                assert result.code in {"plan-stale", "operation-in-progress"}, result
+        assert ended.count("succeeded") <= 1
+        assert is_swapped or ended.count("succeeded") == 1
+        taken = ports_of(Broker.objects.all())
+        assert len(taken) == len(set(taken)) == 2 * ended.count("succeeded")
+        assert len(world.hosts.desired) == ended.count("succeeded")
+        for cluster_id in set(Broker.objects.values_list("cluster_id", flat=True)):
+            assert world.run("cluster.delete", cluster_id).state == "succeeded"
 
 
 def test_every_kind_names_what_the_table_has_it_lock(world):

@@ -194,6 +194,7 @@ def prepared(world, agents):
 def test_away_at_each_step_of_the_kinds_that_provision(world, agents, server, how):
     operations = prepared(world, agents)
     given_up = create(world, "given-up")
+    tick(given_up)  # its places are free
     assert stands_at("desired")(given_up)
     server.kill() if how == KILLED else hold_still(server.pid)
     taken_s = time.monotonic()

@@ -42,7 +42,7 @@ describe("view state in the address", () => {
   });
 
   it("knows the ranges of time", () => {
-    expect(read(analyticsSearch, { range: "6h", group: "g" })).toEqual({ range: "6h", group: "g" });
+    expect(read(analyticsSearch, { range: "6h", page: 2 })).toEqual({ range: "6h", page: 2 });
     expect(read(analyticsSearch, { range: "1y" })).toEqual({});
   });
 

@@ -7,7 +7,7 @@ describe("ranges", () => {
   it("are those that are kept of the subject", () => {
     expect(rangesOf("cluster")).toContain("90d");
     expect(rangesOf("broker")).toEqual(["1h", "6h", "24h"]);
-    expect(rangesOf("partition")).toEqual(["1h"]);
+    expect(rangesOf("partition")).toContain("90d");
   });
 
   it("fall back to the last hour", () => {

@@ -74,9 +74,9 @@ describe("registering a Kafka", () => {
   it("warns of a login that can be overheard", async () => {
     await openPage("/clusters/register");
     choose("Security protocol", /^SASL_PLAINTEXT/);
-    expect(screen.queryByText(/can read what logs in/)).toBeNull();
+    expect(screen.queryByText(/can read the credentials/)).toBeNull();
     choose("Mechanism", "PLAIN");
-    expect(screen.getByText(/can read what logs in/)).toBeTruthy();
+    expect(screen.getByText(/can read the credentials/)).toBeTruthy();
     expect(screen.queryByLabelText(/Authorities/)).toBeNull();
   });
 

@@ -70,7 +70,7 @@ class OperationsQuery:
             raise field_problem("/q", f"q has at most {SEARCH_MAX} characters.")
         kinds = tuple(filter(None, given.get("kinds", "").split(",")))
         if unknown := sorted({*kinds} - {*kind_names()}):
-            raise field_problem("/kinds", f"{unknown[0]!r} is no kind of operation.")
+            raise field_problem("/kinds", f"kinds: {unknown[0]!r} is no kind of operation.")
         state = given.get("state") or None
         filtered(Operation.objects.none(), cluster_id=None, state=state)
         cluster_id = given.get("cluster_id") or None

@@ -29,7 +29,7 @@ SHOWN = frozenset(
         *("keys_made", "service_account", "successor", "ends_at", "slug", "description", "note"),
         # clusters
         *("brokers", "bootstrap_servers", "host_id", "rack", "id", "key"),
-        *("security_protocol", "sasl_mechanism", "address"),
+        *("security_protocol", "sasl_mechanism", "address", "way"),
         # refusals
         *("code", "detail", "method", "path", "step", "rollback_incomplete", "kafka_error"),
         *("title", "type", "filters", "format", "until"),

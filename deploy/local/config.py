@@ -16,6 +16,7 @@ HOST_ID = "host-1"
 DEMO_PORTS = 6
 # Numbers that the parts read by themselves; a bad one would end them one by one, far from here.
 WHOLE_NUMBERS = (
+    "PENSTOCK_BROKER_DISK_MIN_BYTES",
     "PENSTOCK_TIMELINE_DAYS",
     "PENSTOCK_WORKER_CONCURRENCY",
     "PENSTOCK_HSTS_S",

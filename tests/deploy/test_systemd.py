@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dataplane.agent.main import LABELS_VARIABLE
+
 UNITS = Path(__file__).resolve().parents[2] / "deploy" / "systemd"
 SERVICES = sorted(path.name for path in UNITS.glob("*.service"))
 EXPOSURE_MAX = 2.0
@@ -66,8 +68,8 @@ def test_brokers_share_neither_user_nor_settings_with_the_control_plane():
     assert agent["EnvironmentFile"] == "/etc/penstock/agent.env"
     theirs = variables_of("penstock.env").keys() & variables_of("agent.env").keys()
     assert theirs == {"PENSTOCK_ZOOKEEPER"}
-    # All that the agent's command line takes is there.
-    named = set(re.findall(r"\$\{(\w+)\}", agent["ExecStart"]))
+    # All that the agent's command line takes is there, and what it reads by itself.
+    named = {*re.findall(r"\$\{(\w+)\}", agent["ExecStart"]), LABELS_VARIABLE}
     assert named == variables_of("agent.env").keys()
 
 

@@ -32,6 +32,7 @@ ACCOUNTS = f"{API}/service-accounts"
 
 # POSTs that take no key, each with the reason.
 WITHOUT = {
+    "agents/join": "a host that joins is nobody yet; its token is spent once, a second time is refused",
     "console/api/login": "nobody is signed in whose key it could be; a second sign-in does no harm",
     "console/api/logout": "whoever is signed out stays so; the answer sets cookies",
     "console/api/tenant": "the same choice twice is one choice",
@@ -40,7 +41,7 @@ WITHOUT = {
     "console/api/invitation": "reads; a POST only so that the link's text is in no address",
     "console/api/invitation/acceptance": "the link itself opens once; its answer sets cookies",
 }
-SECRETS = ("psk_", "psi_")
+SECRETS = ("psk_", "psi_", "psj_")
 
 
 def posts():

@@ -119,6 +119,9 @@ def test_filters_by_another_tenants_ids_find_nothing(ids, scope):
         if row.path.endswith("/export"):
             assert answer.content == b""
             continue
+        if row.path.startswith("/console/api/pages/"):
+            problem(answer, 404)  # what a page is of has to be there
+            continue
         assert answer.json()["data"] == []
 
 

@@ -23,7 +23,7 @@ FORMS = ("new-cluster", "new-topic", "reset", "reassign")
 READ_ONLY = "You may look at this, not change it"
 READS = (
     "Search .+|Only .+|.+ begins with|Internal topics|State|Severity|Outcome|Sort of events",
-    r"Destination|When|Load older|\w+ page|The newest \d+ events in this time",
+    r"Destination|When|Load older|Older|Newest|\w+ page|The newest \d+ events in this time",
     r"Cluster( of the groups)?|topic/…, group/… or broker/…|User:.+|From|\d+|\d+ partitions?",
     "Resource's name|Type of resource|Can|Do|On|Called|From address|Check",  # asked of ACLs
     "All brokers' disks, GiB|Also for, hours",  # what a page reckons by itself

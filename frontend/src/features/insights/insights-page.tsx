@@ -2,6 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { InsightCard } from "@/components/insight-card";
 import { NumberBox } from "@/components/number-box";
+import { Lines } from "@/components/card";
 import { PageHeader } from "@/components/page-header";
 import { ReadinessCard } from "@/components/readiness-card";
 import { Refused } from "@/components/refused";
@@ -55,13 +56,15 @@ export function InsightsPage() {
   const silent = useSilent(clusterId);
   const unused = useUnused(clusterId);
   const impact = useImpact(clusterId, CHANGES_DAYS);
-  const { data: readiness } = useReadiness(clusterId);
+  const { data: readiness, isPending } = useReadiness(clusterId);
   const blanks = { cluster_id: clusterId };
   if (isRefusal(usage)) return <Refused error={usage.error} />;
   return (
     <>
       <PageHeader title={say.usageAndForecasts} sub={say.workedOutOfHoursAnd} />
-      {readiness && hasNothing(readiness) ? (
+      {isPending ? (
+        <Lines rows={4} />
+      ) : readiness && hasNothing(readiness) ? (
         <ReadinessCard found={readiness} />
       ) : (
         <div className="ps-stack">

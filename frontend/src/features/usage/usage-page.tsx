@@ -2,6 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { CostFigure } from "@/components/cost";
 import { InsightCard } from "@/components/insight-card";
+import { Lines } from "@/components/card";
 import { PageHeader } from "@/components/page-header";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats } from "@/components/stats";
@@ -79,7 +80,9 @@ export function UsagePage() {
           />
         }
       />
-      {nothing ? (
+      {readiness.isPending ? (
+        <Lines rows={4} />
+      ) : nothing ? (
         <FirstNumbers clusters={nothing} />
       ) : (
         <InsightCard

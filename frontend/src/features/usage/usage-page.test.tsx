@@ -53,6 +53,12 @@ const open = (answer: unknown, search = "", more: Answers = {}) =>
   openPage(`/usage${search}`, { [URL]: answer, ...more });
 
 describe("what a tenant used", () => {
+  it("is not shown before it is known whether there is any yet", async () => {
+    await open(told([row(), row(SUM)]), "", { "GET /api/v1/analytics/readiness": PENDING });
+    await screen.findByRole("heading", { level: 1 });
+    expect(screen.queryByRole("table")).toBeNull();
+  });
+
   it("is shown by cluster and as a sum, with its cost", async () => {
     await open(told([row(), row(SUM)]));
     expect((await rowsOf("Usage by cluster")).map((cells) => cells.slice(0, 8))).toEqual([

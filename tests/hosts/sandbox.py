@@ -80,18 +80,29 @@ def run_apart(arguments: Sequence[str]) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """The first process in there: it starts the others, and buries those whose parents died."""
+    workers: list[subprocess.Popen[bytes]] = []
+    asked = []
+
+    def end(number: int, _frame: object) -> None:
+        asked.append(number)
+        for worker in workers:
+            worker.send_signal(signal.SIGINT)
+
+    # Before there is anything to end: what the first process does not handle, it never hears of.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
     for folder in OF_ITS_OWN:
         folder.mkdir(exist_ok=True)
         subprocess.run(
             ["mount", "-t", "tmpfs", "-o", "mode=1777", "penstock", str(folder)], check=True
         )
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    worker = subprocess.Popen([sys.executable, "-m", *arguments])
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: worker.send_signal(signal.SIGINT))
+    workers.append(subprocess.Popen([sys.executable, "-m", *arguments]))
+    if asked:
+        workers[0].send_signal(signal.SIGINT)
     while True:
         ended, status = os.wait()
-        if ended == worker.pid:
+        if ended == workers[0].pid:
             return abs(os.waitstatus_to_exitcode(status))
 
 

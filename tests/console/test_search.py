@@ -131,8 +131,8 @@ def test_it_takes_a_fixed_number_of_statements(world, ids, django_assert_max_num
         topics_make(cluster_make(world.tenant, f"c{at}"), *(f"t-{at}-{each}" for each in range(20)))
     client = client_for(world.tenant)
     search(client, "t-")
-    # Session, person, tenant, clusters, their brokers and those lost; then one for each of four kinds.
-    with django_assert_max_num_queries(10):
+    # Session, person, tenant, clusters and their brokers; then one for each of four kinds.
+    with django_assert_max_num_queries(9):
         search(client, "t-")
 
 

@@ -141,7 +141,7 @@ def test_topics_page_by_name(world):
 @pytest.mark.parametrize(
     ("address", "bound"),
     # Of clusters: theirs, their brokers, and both as observed, by one statement each.
-    [("/operations", 8), ("/clusters", 8), ("/api-keys", 5), ("/audit-events", 5)],
+    [("/operations", 8), ("/clusters", 7), ("/api-keys", 5), ("/audit-events", 5)],
 )
 def test_lists_ask_the_database_a_fixed_number_of_times(
     world, django_assert_max_num_queries, address, bound

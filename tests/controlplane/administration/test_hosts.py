@@ -182,6 +182,9 @@ def test_its_cluster_says_which_broker_is_lost(world, lost):
     client = client_for(world.tenant)
     shown = client.get(f"/api/v1/clusters/{lost.cluster_id}").json()
     (row,) = [row for row in shown["brokers"] if row["id"] == lost.broker_id]
+    listed = {each["id"]: each for each in client.get("/api/v1/clusters").json()["data"]}
+    found = [each for each in listed[lost.cluster_id]["brokers"] if each["id"] == lost.broker_id]
+    assert [each["observed_state"] for each in found] == ["lost"], "in lists, too"
     assert (row["observed_state"], row["alive"], shown["phase"]) == ("lost", False, "DEGRADED")
     assert row["message"] == f"The host of broker {lost.broker_id} was declared lost."
 

@@ -4,10 +4,18 @@ Tests that roll nothing back empty every table at their end, which the triggers 
 the triggers put them on for themselves.
 """
 
+import sys
+
 import pytest
 from asgiref.sync import async_to_sync
 from django.conf import settings as configured
 from django.http import StreamingHttpResponse
+
+SWITCHES = (
+    ("controlplane.clusters.connections", "_factory"),
+    ("controlplane.postgres.patience", "_of_process_s"),
+)
+"""What is None in a process that is no web server, worker or beat."""
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +48,18 @@ def _end_other_sessions(connection):
 def reads_have_time(monkeypatch):
     """A busy machine is no silent broker; tests of a read's patience set their own."""
     monkeypatch.setattr(configured, "READ_PATIENCE_S", 60.0)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_to_the_next_test():
+    """A switch of the process that a test leaves thrown is seen in this test, not in another."""
+    yield
+    left = {
+        f"{module}.{name}": value
+        for module, name in SWITCHES
+        if (value := getattr(sys.modules.get(module), name, None)) is not None
+    }
+    assert not left
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from controlplane.gateway.types import NewTopic
 
 log = logging.getLogger(__name__)
 PROBE_TOPIC: Final = "__penstock_probe"
-"""One of the service's own: no tenant lists, reads or changes it in the console or by REST."""
+"""One of the service's own: listed as internal, and no tenant writes to it or changes it."""
 PARTITIONS_MAX: Final = 24
 REPLICAS_MAX: Final = 3
 RETENTION_MS: Final = 3_600_000

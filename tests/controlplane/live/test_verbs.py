@@ -10,6 +10,7 @@ import time
 import pytest
 from confluent_kafka import KafkaException
 
+from controlplane.clusters.probing import PROBE_TOPIC
 from tests.controlplane.live.clients import Clients, Watcher
 from tests.controlplane.live.conftest import GOVERNED
 from tests.controlplane.live.holds import AFTER, BEFORE
@@ -412,9 +413,13 @@ def test_all_brokers_are_restarted_while_clients_write(service, cluster, clients
     # Its own bound is printed; this one holds on a machine that does much else.
     assert all(row["gap_s"] < 20 for row in seen.values() if row)
     assert all(not row["failed"] for row in seen.values() if row)
-    assert "__penstock_probe" not in [
-        row["name"] for row in service.get(f"/clusters/{service.cluster_id}/topics")["data"]
-    ]
+    for _ in eventually(LISTED_S, "the probe's topic is listed as an internal one"):
+        listed = service.get(f"/clusters/{service.cluster_id}/topics")["data"]
+        if [row["internal"] for row in listed if row["name"] == PROBE_TOPIC] == [True]:
+            break
+    with pytest.raises(Refused) as caught:
+        service.plan("topic.delete", name=PROBE_TOPIC)
+    assert caught.value.problem["code"] == "internal-topic"
 
 
 def test_a_setting_of_all_brokers_is_taken_while_they_run(service, cluster):

@@ -38,6 +38,8 @@ from controlplane.tenants.models import (
 )
 
 REMAINS_SHOWN = 100
+PLACES_BROKERS = ("cluster.create", "cluster.add_brokers")
+"""Kinds whose plans say why brokers go where they go."""
 
 
 # -- tenants ------------------------------------------------------------------------------------
@@ -367,9 +369,9 @@ def host_events(host_id: str) -> QuerySet[AuditEvent]:
 
 def plan_placement(plan_id: str) -> dict[str, Any]:
     """Why the brokers of a plan of any tenant went where they went. Raises NotFound."""
-    plan = Plan.objects.filter(pk=plan_id, kind="cluster.create").first()
+    plan = Plan.objects.filter(pk=plan_id, kind__in=PLACES_BROKERS).first()
     if plan is None or "explained" not in plan.preconditions:
-        raise NotFound("There is no plan of a new cluster with this id.")
+        raise NotFound("There is no plan of new brokers with this id.")
     why = plan.preconditions["explained"]
     placed = plan.preconditions["placement"]
     return {

@@ -11,6 +11,8 @@ class ClustersConfig(AppConfig):
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
         from controlplane.clusters.restarting import BrokerRestart
         from controlplane.clusters.rolling import ClusterRestart
+        from controlplane.clusters.scaling_in import RemoveBrokers
+        from controlplane.clusters.scaling_out import AddBrokers
         from controlplane.clusters.selectors import names_by_id
         from controlplane.clusters.sources import ClusterSource
         from controlplane.observed.sources import use_source
@@ -26,6 +28,8 @@ class ClustersConfig(AppConfig):
             BrokerRestart(),
             ClusterRestart(),
             ClusterConfigure(),
+            AddBrokers(),
+            RemoveBrokers(),
         ):
             register(kind)
         use_cluster_names(names_by_id)

@@ -15,6 +15,10 @@ from controlplane.clusters.questions import (
     HostQuestion,
 )
 from controlplane.clusters.reports import Observed
+from controlplane.gateway.fake import FakeGateway
+
+FIRST_BROKERS = 4
+"""What the fake cluster of tests begins with; they come and go as tests say."""
 
 _BODIES: dict[str, dict[str, Any]] = {
     LOG_TAIL: {
@@ -86,6 +90,7 @@ class FakeHosts:
         self.directories: dict[tuple[str, int], list[str]] = {}
         self.fenced: dict[str, set[str]] = {}
         self.is_away = False
+        self.serves: tuple[str, FakeGateway] | None = None
         self.asked: list[HostQuestion] = []
         self.answers: Callable[[HostQuestion], HostAnswer] = usual_answer
 
@@ -118,6 +123,17 @@ class FakeHosts:
     def write_desired(self, key: BrokerKey, spec: dict[str, Any]) -> None:
         self._answer()
         self.desired[key] = spec
+        if self.serves is not None and spec["cluster_id"] == self.serves[0]:
+            self._serve(self.serves[1], spec)
+
+    def _serve(self, gateway: FakeGateway, spec: dict[str, Any]) -> None:
+        """Brokers above those that the fake cluster began with follow what their hosts are told."""
+        if spec["broker_id"] <= FIRST_BROKERS:
+            return
+        if spec["state"] == "running":
+            gateway.add_broker(spec["broker_id"])
+        elif spec["broker_id"] in gateway.brokers:
+            gateway.remove_broker(spec["broker_id"])
 
     def forget_broker(self, key: BrokerKey) -> None:
         self._answer()

@@ -49,6 +49,8 @@ class Cluster(models.Model):
     # of one Kafka.
     kafka_id = models.CharField(max_length=200, blank=True, default="")
     config = models.JSONField(default=dict)
+    # The highest id that a broker was given in a change of their number: none is given twice.
+    highest_broker_id = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True)
 

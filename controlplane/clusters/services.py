@@ -157,6 +157,15 @@ def reports_of(brokers: list[Broker]) -> dict[int, Observed]:
     return _observed(brokers)[0]
 
 
+def write_state(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -> None:
+    """Tell the hosts of these brokers what each should be; the cluster was made with `count`.
+
+    Raises:
+        StepRetryError: ZooKeeper does not answer, or a host has no key.
+    """
+    _write(cluster, brokers, state=state, count=count)
+
+
 def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -> None:
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
@@ -282,13 +291,18 @@ def verify_cluster(cluster: Cluster) -> Done | Wait:
     return Done(detail=f"controller is broker {description.controller_id}")
 
 
-def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done | Wait:
-    """Until no agent has a process or data of the cluster any more.
+def await_deleted(
+    cluster: Cluster,
+    memo: dict[str, Any] | None = None,
+    *,
+    brokers: list[Broker] | None = None,
+) -> Done | Wait:
+    """Until no agent has a process or data of the cluster any more; of these brokers, if given.
 
     With a memo, hosts that stay away for `AWAY_GRACE_S` are not waited for: they owe the deletion
     (`owed`), and do it when they are back.
     """
-    brokers = list(cluster.brokers.all())
+    brokers = list(cluster.brokers.all()) if brokers is None else brokers
     seen, ignored = _observed(brokers)
     with _zookeeper():
         alive = {host.host_id for host in hosts().hosts() if host.alive}

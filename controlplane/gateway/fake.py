@@ -485,6 +485,13 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeTransactionsMixin):
     def close(self) -> None:
         """Nothing is open."""
 
+    def add_broker(self, broker_id: int, *, port: int = 9000, rack: str = "r1") -> None:
+        """Again it is the same broker."""
+        node = BrokerNode(id=broker_id, host="127.0.0.1", port=port, rack=rack)
+        self.brokers.setdefault(broker_id, node)
+        self.broker_overrides.setdefault(broker_id, {})
+        self.disks.setdefault(broker_id, DISK)
+
     def remove_broker(self, broker_id: int) -> None:
         del self.brokers[broker_id]
 

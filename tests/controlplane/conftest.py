@@ -52,6 +52,7 @@ def world(db, request):
     for host in hosts.known:
         host_keys(host.host_id)
     made = World(tenant=tenant, cluster=cluster_make(tenant), gateway=gateway, hosts=hosts)
+    hosts.serves = made.cluster.pk, gateway
     use_gateways(lambda _cluster: gateway)
     use_hosts(hosts)
     outbox.use_publisher(lambda *message: made.sent.append(message))

@@ -7,6 +7,7 @@ from typing import Any
 from controlplane.access.inputs import bindings_of
 from controlplane.clusters.models import MANAGED, Broker, HostState
 from controlplane.clusters.operations import first_secrets
+from controlplane.clusters.services import write_restart
 from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
 from controlplane.topics.selectors import open_leases
@@ -16,6 +17,7 @@ MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
 ROLLS = {"cluster.restart", "cluster.configure"}
+SCALES = {"cluster.add_brokers", "cluster.remove_brokers"}
 
 
 def add_broker(world: World, number: int) -> None:
@@ -48,6 +50,13 @@ def alone(world: World, number: int) -> Iterator[None]:
         yield
     finally:
         HostState.objects.filter(pk__in=others).delete()
+
+
+def add_served_broker(world: World, number: int) -> None:
+    """As `add_broker`, and it runs and is in the cluster; above those that come and go by hand."""
+    add_broker(world, number)
+    cluster = type(world.cluster).objects.get(pk=world.cluster.pk)
+    write_restart(cluster, number)
 
 
 def rolling(world: World) -> Any:
@@ -90,9 +99,13 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         type(world.cluster).objects.filter(pk=world.cluster.pk).update(kind="registered")
     if kind == "broker.restart":
         add_broker(world, number)
-    if kind in ROLLS:
+    if kind in ROLLS | SCALES:
         for each in (1, 2, 3):
             add_broker(world, each)
+    if kind in SCALES:  # as every cluster that runs
+        world.hosts.make_chroot(world.cluster.zookeeper_path)
+    if kind == "cluster.remove_brokers":
+        add_served_broker(world, 10 + number)
     rule = {
         "principal": f"User:{user}",
         "operation": "READ",
@@ -116,6 +129,8 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.delete": {},
         "broker.restart": {"broker": number},
         "cluster.restart": {"canary_s": 0},
+        "cluster.add_brokers": {"count": 1},
+        "cluster.remove_brokers": {"brokers": [10 + number]},
         "cluster.configure": {"config": {"log.retention.ms": f"{number}000"}},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},
@@ -140,5 +155,6 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "acl.delete": {"bindings": [rule]},
         "quota.set": {"user": user, "quotas": {"producer_byte_rate": 1_048_576}},
     }
-    with alone(world, number) if kind == "cluster.create" else contextlib.nullcontext():
+    only_host = {"cluster.create": number, "cluster.add_brokers": 3}.get(kind)
+    with contextlib.nullcontext() if only_host is None else alone(world, only_host):
         return world.plan(kind, None if kind in NEW else world.cluster.id, **inputs[kind])

@@ -45,6 +45,10 @@ export type GroupDeletionDiffData = Schemas["GroupDeletionDiff"];
 export type ElectionDiffData = Schemas["LeadersElectDiff"];
 export type ConfigureDiffData = Schemas["ConfigureDiff"];
 export type RollDiffData = Schemas["RollDiff"];
+export type AddBrokersDiffData = Schemas["AddBrokersDiff"];
+export type RemoveBrokersDiffData = Schemas["RemoveBrokersDiff"];
+/** A plan that an operation or a refusal offers, on the same cluster. */
+export type NextPlan = Schemas["NextPlan"];
 export type RolledBroker = Schemas["Rolled"];
 export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
 export type OperationKind = Schemas["OperationKindEnum"];

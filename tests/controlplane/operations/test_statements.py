@@ -36,7 +36,8 @@ def statements_of(operation):
 def most_of(kind, step):
     if step == "end":
         return END_STATEMENTS_MAX
-    return PLACES_STATEMENTS_MAX if (kind, step) == ("cluster.create", "check") else STATEMENTS_MAX
+    places = kind in {"cluster.create", "cluster.add_brokers"} and step == "check"
+    return PLACES_STATEMENTS_MAX if places else STATEMENTS_MAX
 
 
 def under_way(operation):

@@ -269,6 +269,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "broker.restart": {"broker": 1},
     "cluster.configure": {"config": {"log.retention.ms": "3600000"}, "canary_s": 0},
     "cluster.restart": {"brokers": [1], "canary_s": 0},
+    "cluster.add_brokers": {"count": 2},
+    "cluster.remove_brokers": {"brokers": [1]},
     "leaders.elect": {"topics": ["orders"], "broker": 1},
     "topic.create": {
         "name": "new",

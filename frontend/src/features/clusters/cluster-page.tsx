@@ -1,5 +1,5 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
-import { IconBook2, IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
+import { ActionIcon, Button, Group, Menu } from "@mantine/core";
+import { IconBook2, IconCrown, IconDots, IconKey, IconRefresh, IconServerOff } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
@@ -34,9 +34,11 @@ import { useMayWrite } from "@/lib/permissions";
 import type { ActiveReassignments, Broker, BrokerLoad, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 import { words } from "@/words/clusters";
+import { words as scaling } from "@/words/scaling";
 import { AttentionList } from "./attention-list";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
+import { AddBrokers, RemoveBroker } from "./scale-brokers";
 
 const say = words.clusterPage;
 
@@ -114,7 +116,7 @@ const columns = (clusterId: string, controller: number | null, top: number) => [
     cell: (cell) => <span className="ps-muted">{cell.getValue() ?? "–"}</span>,
   }),
 ];
-const actions = (onRestart: (broker: number) => void) =>
+const actions = (onRestart: (broker: number) => void, onRemove: (broker: number) => void) =>
   column.display({
     id: "actions",
     header: () => <span className="ps-sr">{say.actions}</span>,
@@ -129,6 +131,9 @@ const actions = (onRestart: (broker: number) => void) =>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => onRestart(row.original.id)}>
             {say.restartBroker}
+          </Menu.Item>
+          <Menu.Item leftSection={<IconServerOff size={15} />} onClick={() => onRemove(row.original.id)}>
+            {scaling.scaleBrokers.removeBroker}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -297,7 +302,7 @@ export function ClusterPage() {
         )}
         {attention.length > 0 && <AttentionList items={attention} clusterId={clusterId} />}
         {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
-        <Card title={say.brokers} aside={cluster && <RestartAll cluster={cluster} />}>
+        <Card title={say.brokers} aside={cluster && <BrokersAside cluster={cluster} />}>
           <PartView query={query} name="cluster">
             {(found) => (
               <>
@@ -352,6 +357,15 @@ export function ClusterPage() {
   );
 }
 
+function BrokersAside({ cluster }: { cluster: Cluster }) {
+  return (
+    <Group gap={8}>
+      <AddBrokers cluster={cluster} />
+      <RestartAll cluster={cluster} />
+    </Group>
+  );
+}
+
 /** Only what this service runs can be restarted by it. */
 function RestartAll({ cluster }: { cluster: Cluster }) {
   const canWrite = useMayWrite()("cluster", cluster.id);
@@ -376,13 +390,14 @@ function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[]
   const top = Math.max(...rows.map((row) => row.size_bytes ?? 0), 0);
   const canWrite = useMayWrite()("cluster", cluster.id);
   const [restart, setRestart] = useState<number | null>(null);
+  const [removal, setRemoval] = useState<number | null>(null);
   const known = columns(cluster.id, cluster.controller_id, top);
   const canRestart = cluster.kind === "managed" && canWrite;
   return (
     <>
       <DataTable
         rows={rows}
-        columns={canRestart ? [...known, actions(setRestart)] : known}
+        columns={canRestart ? [...known, actions(setRestart, setRemoval)] : known}
         rowId={(row) => String(row.id)}
         label={say.brokers}
         defaultSort="id"
@@ -394,6 +409,7 @@ function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[]
         title={say.restartBroker2(restart ?? "")}
         onClose={() => setRestart(null)}
       />
+      <RemoveBroker cluster={cluster} broker={removal} onClose={() => setRemoval(null)} />
     </>
   );
 }

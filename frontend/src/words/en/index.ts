@@ -34,6 +34,7 @@ export { readings } from "./readings";
 export { reassignments } from "./reassignments";
 export { rolls } from "./rolls";
 export { runbooks } from "./runbooks";
+export { scaling } from "./scaling";
 export { session } from "./session";
 export { settings } from "./settings";
 export { statuses } from "./statuses";

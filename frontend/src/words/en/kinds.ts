@@ -7,6 +7,8 @@ export const kinds = {
   "broker.restart": "Restart broker",
   "cluster.configure": "Change broker configuration",
   "cluster.restart": "Restart all brokers",
+  "cluster.add_brokers": "Add brokers",
+  "cluster.remove_brokers": "Remove brokers",
   "leaders.elect": "Elect preferred leaders",
   "topic.create": "Create topic",
   "topic.update": "Change topic configuration",

@@ -67,9 +67,9 @@ class ClusterSerializer(Shape):
     cut_bound_s = serializers.FloatField(
         allow_null=True,
         help_text="Seconds that writes with acks=all may wait while two of its hosts do not reach"
-        " each other but both reach ZooKeeper: 1.5 times its replica.lag.time.max.ms. A leader"
-        " that does not reach the active controller waits until the cut ends. Null for a cluster"
-        " whose settings others choose.",
+        " each other but both reach ZooKeeper, also where one of the two has the active controller:"
+        " 1.25 times its replica.lag.time.max.ms, and 1.5 s. Null for a cluster whose settings"
+        " others choose.",
     )
     created_at = serializers.DateTimeField()
     etag = etag_field()

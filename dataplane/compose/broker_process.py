@@ -38,6 +38,7 @@ from dataplane.config import ConfigError
 from dataplane.config.sasl import PLAIN, SCRAM, enabled_mechanisms
 from dataplane.handlers.audit_entries import PEERS_CLIENT_ID
 from dataplane.ports.coordinator import CoordinatorError
+from dataplane.replication.leader import LOOKS_PER_LAG_TIME
 from dataplane.server.dispatch import Dispatcher
 
 if TYPE_CHECKING:
@@ -318,7 +319,7 @@ def start_broker_chores(
     """What is due by the clock for logs and replicas; moves between directories go on."""
     housekeeping.every(1_000, "log upkeep", lambda: logs.tick(clock.realtime_ms()))
     housekeeping.every(
-        max(1, config.get_int("replica.lag.time.max.ms") // 2),
+        max(1, config.get_int("replica.lag.time.max.ms") // LOOKS_PER_LAG_TIME),
         "in-sync check",
         replica_manager.tick_isr,
     )

@@ -73,6 +73,7 @@ def build_components(
     client = ControllerClient(controller, peers, metadata_cache, metrics, broker_id=broker_id)
     replica_manager = build_replica_manager(
         logs,
+        coordinator=coordinator,
         lifecycle=lifecycle,
         clock=clock,
         entropy=entropy,

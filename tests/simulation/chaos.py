@@ -12,6 +12,7 @@ import errno
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
+from dataplane.cluster import znodes
 from tests.simulation.world.zookeeper import MACHINE as ZOOKEEPER
 
 if TYPE_CHECKING:
@@ -239,6 +240,21 @@ class Chaos:
         self._trace_fault(f"cut {one} | {other}")
         await self._cut_links([(one, other), (other, one)])
         return True
+
+    async def _cut_from_controller(self) -> bool:
+        """A broker and the active controller; clients, ZooKeeper and the others see both."""
+        controller = self._controller()
+        if controller is None:
+            return False
+        others = [m for m in self.sim.machines.values() if m is not controller]
+        one, other = self._random.choice(others).name, controller.name
+        self._trace_fault(f"cut {one} | {other}, the controller")
+        await self._cut_links([(one, other), (other, one)])
+        return True
+
+    def _controller(self) -> Machine | None:
+        node = self.sim.zookeeper.find("/controller")
+        return None if node is None else self.sim.machines[znodes.decode_controller(node.data)]
 
     async def _cut_one_way(self) -> bool:
         names = [m.name for m in self.sim.machines.values()]

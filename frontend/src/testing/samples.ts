@@ -79,7 +79,7 @@ export const cluster = over<Cluster>({
   controller_id: 1,
   unknown_because: null,
   zookeeper_path: "/c1",
-  cut_bound_s: 11.25,
+  cut_bound_s: 10.875,
   ...MADE,
 });
 export const attention = over<Attention>({

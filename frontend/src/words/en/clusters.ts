@@ -224,6 +224,6 @@ export const clusters = {
   },
   cutBound: {
     writesGoOnAfter: (span: Slot) =>
-      rich`If two brokers lose sight of each other while both reach ZooKeeper, writes with acks=all that wait for both go on after ${span} at most (1.5 times replica.lag.time.max.ms); if one of the two is the controller, once they see each other again.`,
+      rich`If two brokers lose sight of each other while both reach ZooKeeper, writes with acks=all that wait for both go on after ${span} at most (1.25 times replica.lag.time.max.ms, and 1.5 s), also if one of the two is the controller.`,
   },
 } as const;

@@ -88,6 +88,7 @@ class FakeHosts:
         self.is_away = False
         self.asked: list[HostQuestion] = []
         self.answers: Callable[[HostQuestion], HostAnswer] = usual_answer
+        self.followers: list[Callable[[BrokerKey, dict[str, Any]], None]] = []
 
     def hosts(self, *, within_s: float | None = None) -> list[Host]:  # noqa: ARG002 - at once
         self._answer()
@@ -118,6 +119,8 @@ class FakeHosts:
     def write_desired(self, key: BrokerKey, spec: dict[str, Any]) -> None:
         self._answer()
         self.desired[key] = spec
+        for follower in self.followers:
+            follower(key, spec)
 
     def forget_broker(self, key: BrokerKey) -> None:
         self._answer()

@@ -56,6 +56,7 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     # What else is away meanwhile, or moves, would not have been counted.
     "broker.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.configure": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.replace_broker": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     # Replicas that move, or a broker that is away, would make other leaders meanwhile.
     "leaders.elect": {

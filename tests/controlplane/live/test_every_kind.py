@@ -42,6 +42,7 @@ ELSEWHERE = {
     "cluster.credentials",
     "cluster.delete",
     "cluster.register",
+    "cluster.replace_broker",
     "cluster.restart",
     "leaders.elect",
     "offset.restore",

@@ -37,6 +37,7 @@ import { words } from "@/words/clusters";
 import { AttentionList } from "./attention-list";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
+import { HealingCard } from "./healing-card";
 
 const say = words.clusterPage;
 
@@ -307,6 +308,7 @@ export function ClusterPage() {
             )}
           </PartView>
         </Card>
+        {cluster && <HealingCard cluster={cluster} />}
         <ThroughputCard
           clusterId={clusterId}
           subject={{ of: "cluster" }}

@@ -7,6 +7,7 @@ export const kinds = {
   "broker.restart": "Restart broker",
   "cluster.configure": "Change broker configuration",
   "cluster.restart": "Restart all brokers",
+  "cluster.replace_broker": "Put a broker on another host",
   "leaders.elect": "Elect preferred leaders",
   "topic.create": "Create topic",
   "topic.update": "Change topic configuration",

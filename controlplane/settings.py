@@ -77,6 +77,7 @@ LOCAL_APPS = [
     "controlplane.operations",
     "controlplane.observed",
     "controlplane.clusters",
+    "controlplane.healing",
     "controlplane.topics",
     "controlplane.access",
     "controlplane.reassignments",
@@ -415,6 +416,16 @@ CELERY_BEAT_SCHEDULE = {
         "task": "clusters.settle_owed",
         "schedule": 15.0,
         "options": {"expires": 15},
+    },
+    "host-drains": {
+        "task": "healing.drain",
+        "schedule": env.float("PENSTOCK_DRAINS_S", default=5.0),
+        "options": {"expires": 5},
+    },
+    "self-healing": {
+        "task": "healing.heal",
+        "schedule": env.float("PENSTOCK_HEALING_S", default=10.0),
+        "options": {"expires": 10},
     },
     "removed-clusters": {
         "task": "clusters.forget_removed",

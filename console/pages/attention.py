@@ -98,6 +98,7 @@ def attention(
     clusters: Iterable[Cluster],
     rewound: Iterable[Row] = (),
     quiet: Iterable[Row] = (),
+    proposed: Iterable[Row] = (),
     *,
     asked_at: datetime | None,
     now: datetime,
@@ -110,6 +111,7 @@ def attention(
         rewound: {cluster_id, cluster_name, group, topic, as_of} of groups that went back.
         quiet: {cluster_id, cluster_name} and what `quiet_groups` says of groups that have just
             fallen silent.
+        proposed: what self-healing would do and waits for a person's word on.
         asked_at: when all rules were asked last; null: never.
         now: when this is.
     """
@@ -121,6 +123,7 @@ def attention(
         rows += _of_cluster(cluster, said)
     rows += _of_rewound(rewound, said)
     rows += _of_quiet(quiet, said)
+    rows += _of_proposals(proposed)
     rows.sort(key=order)
     old = _of_rules(asked_at, now)
     return [*([old] if old is not None else []), *rows]
@@ -277,6 +280,23 @@ def _of_quiet(rows: Iterable[Row], said: _Said) -> Iterable[Row]:
             topic=row["topic"],
             since=row["since"],
             as_of=row["as_of"],
+        )
+
+
+def proposal_key(proposal: Row) -> str:
+    return f"{proposal['cluster_id']}/healing/{proposal['id']}"
+
+
+def _of_proposals(proposed: Iterable[Row]) -> Iterable[Row]:
+    for row in proposed:
+        yield _row(
+            proposal_key(row),
+            Severity.WARNING,
+            f"{row['cluster_name']}: {row['text']}",
+            cluster_id=row["cluster_id"],
+            cluster_name=row["cluster_name"],
+            broker=row["broker"],
+            since=row["created_at"],
         )
 
 

@@ -9,6 +9,7 @@ class ClustersConfig(AppConfig):
         from controlplane.clusters.configuring import ClusterConfigure
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
+        from controlplane.clusters.replacing import ClusterReplaceBroker
         from controlplane.clusters.restarting import BrokerRestart
         from controlplane.clusters.rolling import ClusterRestart
         from controlplane.clusters.scaling_in import RemoveBrokers
@@ -27,6 +28,7 @@ class ClustersConfig(AppConfig):
             ClusterDelete(),
             BrokerRestart(),
             ClusterRestart(),
+            ClusterReplaceBroker(),
             ClusterConfigure(),
             AddBrokers(),
             RemoveBrokers(),

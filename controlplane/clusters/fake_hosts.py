@@ -93,6 +93,7 @@ class FakeHosts:
         self.serves: tuple[str, FakeGateway] | None = None
         self.asked: list[HostQuestion] = []
         self.answers: Callable[[HostQuestion], HostAnswer] = usual_answer
+        self.followers: list[Callable[[BrokerKey, dict[str, Any]], None]] = []
 
     def hosts(self, *, within_s: float | None = None) -> list[Host]:  # noqa: ARG002 - at once
         self._answer()
@@ -125,6 +126,8 @@ class FakeHosts:
         self.desired[key] = spec
         if self.serves is not None and spec["cluster_id"] == self.serves[0]:
             self._serve(self.serves[1], spec)
+        for follower in self.followers:
+            follower(key, spec)
 
     def _serve(self, gateway: FakeGateway, spec: dict[str, Any]) -> None:
         """Brokers above those that the fake cluster began with follow what their hosts are told."""

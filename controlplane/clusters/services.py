@@ -148,6 +148,11 @@ def restart_to(cluster: Cluster, broker: Broker, generation: int, *, count: int)
     _write(cluster, [broker], state="running", count=count)
 
 
+def write_desired_of(cluster: Cluster, broker: Broker, *, state: str, count: int) -> None:
+    """Tell the host of one broker of the cluster, made with `count` of them, what it shall be."""
+    _write(cluster, [broker], state=state, count=count)
+
+
 def reports_of(brokers: list[Broker]) -> dict[int, Observed]:
     """By broker id: what agents report of what is desired of them now.
 

@@ -56,6 +56,7 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     # What else is away meanwhile, or moves, would not have been counted.
     "broker.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.configure": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.replace_broker": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.add_brokers": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     # A topic that is made meanwhile would be put on brokers that leave.

@@ -16,7 +16,7 @@ from tests.controlplane.support import World, cluster_make
 MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
-ROLLS = {"cluster.restart", "cluster.configure"}
+ROLLS = {"cluster.restart", "cluster.configure", "cluster.replace_broker"}
 SCALES = {"cluster.add_brokers", "cluster.remove_brokers"}
 
 
@@ -99,6 +99,9 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         type(world.cluster).objects.filter(pk=world.cluster.pk).update(kind="registered")
     if kind == "broker.restart":
         add_broker(world, number)
+    if kind == "cluster.replace_broker":  # nothing may fall below its minimum
+        for each in gateway.topics.values():
+            each.configs["min.insync.replicas"] = "1"
     if kind in ROLLS | SCALES:
         for each in (1, 2, 3):
             add_broker(world, each)
@@ -131,6 +134,7 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.restart": {"canary_s": 0},
         "cluster.add_brokers": {"count": 1},
         "cluster.remove_brokers": {"brokers": [10 + number]},
+        "cluster.replace_broker": {"broker": number},
         "cluster.configure": {"config": {"log.retention.ms": f"{number}000"}},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},

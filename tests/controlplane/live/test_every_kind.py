@@ -44,6 +44,7 @@ ELSEWHERE = {
     "cluster.delete",
     "cluster.register",
     "cluster.remove_brokers",
+    "cluster.replace_broker",
     "cluster.restart",
     "leaders.elect",
     "offset.restore",

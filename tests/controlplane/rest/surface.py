@@ -268,6 +268,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "cluster.delete": {},
     "broker.restart": {"broker": 1},
     "cluster.configure": {"config": {"log.retention.ms": "3600000"}, "canary_s": 0},
+    "cluster.replace_broker": {"broker": 1},
     "cluster.restart": {"brokers": [1], "canary_s": 0},
     "cluster.add_brokers": {"count": 2},
     "cluster.remove_brokers": {"brokers": [1]},

@@ -23,6 +23,7 @@ from controlplane.administration.services.hosts import (
 from controlplane.clusters.host_states import ACTIVE, ACTS, CORDONED, DECLARE_LOST, DRAINING
 from controlplane.clusters.hosts import HostsUnavailableError, hosts
 from controlplane.clusters.inputs import BROKERS_MAX
+from controlplane.healing.draining import drain_pause
 
 HOST_NAME_MAX = 100
 TOKENS_SHOWN = 100
@@ -50,7 +51,9 @@ class Command(AdministrationCommand):
             "plan": "what an act would mean now; nothing changes",
             "cordon": "it gets no more brokers; those that it has go on",
             "uncordon": "it gets brokers again",
-            "drain": "it gets no more brokers, and those that it has are to leave it",
+            "drain": "it gets no more brokers, and those that it has leave it one by one",
+            "pause-drain": "no other broker leaves it; the one under way goes on",
+            "resume-drain": "the next broker leaves it",
             "declare-lost": "its brokers count as gone, and what it has never serves again",
             "remove": "let it go: nothing runs on it, and its agent is stopped",
         }.items():
@@ -115,6 +118,17 @@ class Command(AdministrationCommand):
 
     def do_drain(self, options: Row) -> Row:
         return self._change(options, DRAINING)
+
+    def do_pause_drain(self, options: Row) -> Row:
+        return self._set_paused(options, paused=True)
+
+    def do_resume_drain(self, options: Row) -> Row:
+        return self._set_paused(options, paused=False)
+
+    def _set_paused(self, options: Row, *, paused: bool) -> Row:
+        selectors.host_row(options["host_id"])
+        drain_pause(host_id=options["host_id"], actor=self.actor, paused=paused)
+        return selectors.host_detail(options["host_id"])
 
     def do_declare_lost(self, options: Row) -> Row:
         plan = host_plan(options["host_id"], DECLARE_LOST)

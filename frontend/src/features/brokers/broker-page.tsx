@@ -132,6 +132,16 @@ export function BrokerPage() {
                   {say.restartBroker}
                 </Button>
               )}
+              {canRestart && (
+                <Button
+                  variant="default"
+                  onClick={() =>
+                    setRequest({ kind: "cluster.replace_broker", cluster_id: clusterId, inputs: { broker: broker.id } })
+                  }
+                >
+                  {say.putOnAnotherHost}
+                </Button>
+              )}
             </>
           )
         }

@@ -38,6 +38,7 @@ import { words as scaling } from "@/words/scaling";
 import { AttentionList } from "./attention-list";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
+import { HealingCard } from "./healing-card";
 import { AddBrokers, RemoveBroker } from "./scale-brokers";
 
 const say = words.clusterPage;
@@ -312,6 +313,7 @@ export function ClusterPage() {
             )}
           </PartView>
         </Card>
+        {cluster && <HealingCard cluster={cluster} />}
         <ThroughputCard
           clusterId={clusterId}
           subject={{ of: "cluster" }}

@@ -9,6 +9,7 @@ export const brokers = {
     controller: "controller",
     letItLeadWhatPrefersIt: "Let it lead what prefers it",
     restartBroker: "Restart broker",
+    putOnAnotherHost: "Put on another host",
     planFor: (kind: string, id: string) => `${kind}: broker ${id}`,
     leads: "Leads",
     follows: "Follows",

@@ -15,6 +15,7 @@ export { events } from "./events";
 export { frame } from "./frame";
 export { grants } from "./grants";
 export { groups } from "./groups";
+export { healing } from "./healing";
 export { insights } from "./insights";
 export { kinds } from "./kinds";
 export { lateParts } from "./late-parts";

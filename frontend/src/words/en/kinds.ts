@@ -9,6 +9,7 @@ export const kinds = {
   "cluster.restart": "Restart all brokers",
   "cluster.add_brokers": "Add brokers",
   "cluster.remove_brokers": "Remove brokers",
+  "cluster.replace_broker": "Put a broker on another host",
   "leaders.elect": "Elect preferred leaders",
   "topic.create": "Create topic",
   "topic.update": "Change topic configuration",

@@ -903,7 +903,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Quotas of users and client ids, as each broker keeps them */
+        /** Quotas of users and client ids, as brokers keep them, or kept them last */
         get: operations["client_quota_list"];
         put?: never;
         post?: never;
@@ -920,7 +920,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the brokers are moving right now */
+        /** What the brokers are moving right now, or were when they last said so */
         get: operations["reassignment_list"];
         put?: never;
         post?: never;
@@ -3340,8 +3340,9 @@ export interface components {
             /** @description Where it is not as it was placed; null while the cluster was not read. Brokers of a cluster that runs elsewhere have none. */
             drift: components["schemas"]["BrokerDrift"][] | null;
             host: string;
-            host_id: string | null;
             id: number;
+            /** @description Whether an agent of the service runs it. */
+            managed: boolean;
             message: string;
             observed_state: string;
             pid: number | null;
@@ -3359,10 +3360,11 @@ export interface components {
             /** @description Where it is not as it was placed; null while the cluster was not read. Brokers of a cluster that runs elsewhere have none. */
             drift: components["schemas"]["BrokerDrift"][] | null;
             host: string;
-            host_id: string | null;
             id: number;
             is_controller: boolean | null;
             leaders: number | null;
+            /** @description Whether an agent of the service runs it. */
+            managed: boolean;
             /** @description Whether the reader may restart it and have leaders elected. */
             may_change: boolean;
             message: string;
@@ -3425,7 +3427,6 @@ export interface components {
             answered_at_ms: number | null;
             /** @description In their order in the log; the next page holds what was before. An entry is on one page, which may hold fewer lines than asked for, also none. */
             data: components["schemas"]["LogLine"][];
-            host_id: string;
             page: components["schemas"]["Page"];
             /** @description Of all that the host keeps of the log. */
             size_bytes: number | null;
@@ -3654,6 +3655,7 @@ export interface components {
         };
         ClientQuotaList: {
             data: components["schemas"]["ClientQuota"][];
+            observed: components["schemas"]["Observed"];
         };
         ClientQuotaListPart: {
             /**
@@ -6800,6 +6802,8 @@ export interface components {
             silent: number[];
             /** @description Partitions without a leader: not read. */
             unavailable: number[];
+            /** @description Partitions that ought to bring records, and have brought none for a second. */
+            waits_for: number[];
         };
         ReadingFailed: {
             code: string;
@@ -6809,8 +6813,8 @@ export interface components {
         };
         ReadingPhase: {
             held_back: components["schemas"]["HeldBack"][];
-            /** @description Masks hide something of what comes. Said again when that changes. */
-            masked: boolean;
+            /** @description Masks hide something of what comes; null: not known yet. Said again when that changes. */
+            masked: boolean | null;
             partitions: number[];
             phase: components["schemas"]["ReadingPhasePhaseEnum"];
             unavailable: number[];
@@ -6828,6 +6832,8 @@ export interface components {
             matched: number;
             /** @description Looked at. */
             records: number;
+            /** @description Partitions that ought to bring records, and have brought none for a second. */
+            waits_for: number[];
         };
         /** @enum {string} */
         ReasonEnum: "no-authorizer" | "super-user" | "allow-rule" | "open-without-rules" | "deny-rule" | "no-rule" | "not-granted" | "peers-only" | "settings-unknown" | "brokers-differ";
@@ -6887,6 +6893,7 @@ export interface components {
         };
         ReassignmentPage: {
             data: components["schemas"]["Reassignment"][];
+            observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
             unknown: components["schemas"]["Gap"][];
         };
@@ -7475,7 +7482,6 @@ export interface components {
             /** @description The newest first. */
             data: components["schemas"]["Segment"][];
             directories: components["schemas"]["SegmentDirectory"][];
-            host_id: string;
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
@@ -8496,6 +8502,22 @@ export interface components {
             id: number;
             is_staff: boolean;
             username: string;
+        };
+        UserClientConfig: {
+            /** @description Whom clients have to trust, where that is the cluster's own. */
+            ca_pem: string | null;
+            /** @description The same with the keys of Java clients. */
+            java: string;
+            /** @description What a client may log in by, the usual one first. Of a cluster that runs elsewhere the one that is known to work; of a user those that it has a password for. */
+            mechanisms: string[];
+            observed: components["schemas"]["Observed"];
+            /** @description librdkafka's keys, one a line. */
+            properties: string;
+            python: string;
+            snippets: components["schemas"]["Snippet"][];
+            values: {
+                [key: string]: string;
+            };
         };
         UserCreateInputs: {
             acls?: components["schemas"]["BindingInputs"][];
@@ -15194,7 +15216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClientConfig"];
+                    "application/json": components["schemas"]["UserClientConfig"];
                 };
             };
             /** @description Not Modified */

@@ -1,17 +1,18 @@
 """Users and ACLs of a cluster, and which of them were changed outside."""
 
-from console.pages.shared import asked, observed_list
+from console.pages.shared import asked, kept_of, observed_list
 from console.parts import Part
 from controlplane.access.selectors import (
     access_drift,
     acl_row,
+    kept_quotas,
     overlap_list,
     quota_rows,
     user_row,
 )
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
-from controlplane.observed.sections import ACLS, USERS
+from controlplane.observed.sections import ACLS, QUOTAS, USERS
 from controlplane.tenants.models import Tenant
 
 
@@ -21,6 +22,11 @@ def access(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
         "users": observed_list(row, scope, USERS, user_row),
         "overlaps": Part(lambda: overlap_list(row, scope)),
         "acls": observed_list(row, scope, ACLS, acl_row),
-        "quotas": asked(row, scope, lambda _cluster, gateway: quota_rows(gateway)),
+        "quotas": asked(
+            row,
+            scope,
+            lambda _cluster, gateway: quota_rows(gateway),
+            kept=kept_of(row, scope, QUOTAS, lambda _at: kept_quotas(reader_of(row, scope))),
+        ),
         "drift": Part(lambda: access_drift(reader_of(row, scope))),
     }

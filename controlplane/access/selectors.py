@@ -30,13 +30,21 @@ from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.common.times import iso
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import QUOTA_IP, QUOTA_USER, AclBinding, ClientQuota
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
-from controlplane.observed.sections import ACLS, USERS
-from controlplane.observed.selectors import Section, rows_of, section, shown
-from controlplane.observed.services import observed_section
+from controlplane.observed.sections import ACLS, QUOTAS, USERS
+from controlplane.observed.selectors import (
+    Section,
+    asked_now,
+    reason_alone,
+    rows_of,
+    section,
+    shown,
+)
+from controlplane.observed.services import observed_row, observed_section
 from controlplane.operations.selectors import verified
 
 SERVICE_USERS = frozenset({ADMIN_USER, BROKER_USER})
@@ -144,21 +152,43 @@ def rules_about_topic(reader: Reader, at: Section, topic: str) -> list[dict[str,
     ]
 
 
-def user_client_config(cluster: Cluster, gateway: ClusterGateway, username: str) -> dict[str, Any]:
+def user_client_config(reader: Reader, cluster: Cluster, username: str) -> dict[str, Any]:
     """What a client of this user sets, with the mechanism of its newest password.
 
+    It needs no broker's answer: of the user it is as of when users were last read (`observed`).
+
     Raises:
+        Forbidden: the reader sees a part of the cluster.
         NotFound: the cluster has no such user.
+        Problem: nothing is known of the user, and the cluster cannot be asked.
     """
-    credentials = gateway.list_users()
-    mechanisms = sorted(row.mechanism for row in credentials if row.username == username)
-    if not mechanisms:
+    reader.require(USERS)
+    found = observed_row(reader, USERS, username)
+    if found is None:
         raise NotFound(f"There is no user {username}.")
+    user = user_row(*found)
+    mechanisms = sorted(user["mechanisms"])
     standing = open_overlap(cluster.pk, username)
     newest = standing.new_mechanism if standing else mechanisms[-1]
     first = newest if newest in mechanisms else mechanisms[-1]
     ordered = sorted(mechanisms, key=lambda mechanism: mechanism != first)
-    return client_config(cluster, username=username, mechanisms=ordered)
+    config = client_config(cluster, username=username, mechanisms=ordered)
+    at = {"as_of": user["as_of"], "stale_reason": reason_alone(*found)}
+    return {**config, "observed": at}
+
+
+def quota_list(reader: Reader, gateway: ClusterGateway) -> dict[str, Any]:
+    """{data, observed}: as brokers say it now, or while they do not, as they were last read.
+
+    Raises:
+        Forbidden: the reader sees a part of the cluster.
+        GatewayError: the brokers refuse, or do not answer and never have.
+    """
+    try:
+        return {"data": quota_rows(gateway), "observed": asked_now()}
+    except GatewayError as error:
+        at = section(reader, QUOTAS).aside_from(error, sees_whole=reader.sees_whole)
+        return {"data": kept_quotas(reader), "observed": at.as_row()}
 
 
 def quota_rows(gateway: ClusterGateway) -> list[dict[str, Any]]:
@@ -168,18 +198,37 @@ def quota_rows(gateway: ClusterGateway) -> list[dict[str, Any]]:
         Forbidden: the gateway is that of a reader of a part.
         GatewayError: the brokers do not say.
     """
-    return [
-        {
-            "entity": [{"type": kind, "name": name} for kind, name in quota.entity],
-            "words": _quota_words(quota),
-            "quotas": {key: quota.values.get(key) for key in QUOTA_KEYS},
-            "managed": any(
-                kind == QUOTA_IP or (kind == QUOTA_USER and name in SERVICE_USERS)
-                for kind, name in quota.entity
-            ),
-        }
-        for quota in gateway.list_quotas()
+    return [_quota_row(quota) for quota in gateway.list_quotas()]
+
+
+def kept_quotas(reader: Reader) -> list[dict[str, Any]]:
+    """The same as they were last read, in the order in which brokers have them.
+
+    Raises:
+        Forbidden: the reader sees a part of the cluster.
+    """
+    found = [
+        ClientQuota(
+            entity=tuple((kind, name) for kind, name in row.row["entity"]), values=row.row["values"]
+        )
+        for row in rows_of(reader, QUOTAS)
     ]
+    in_order = sorted(
+        found, key=lambda each: [(kind, name is not None, name or "") for kind, name in each.entity]
+    )
+    return [_quota_row(quota) for quota in in_order]
+
+
+def _quota_row(quota: ClientQuota) -> dict[str, Any]:
+    return {
+        "entity": [{"type": kind, "name": name} for kind, name in quota.entity],
+        "words": _quota_words(quota),
+        "quotas": {key: quota.values.get(key) for key in QUOTA_KEYS},
+        "managed": any(
+            kind == QUOTA_IP or (kind == QUOTA_USER and name in SERVICE_USERS)
+            for kind, name in quota.entity
+        ),
+    }
 
 
 def _quota_words(quota: ClientQuota) -> str:

@@ -19,6 +19,7 @@ from controlplane.observed.serializers import (
     AS_OF,
     STALE,
     ObservedRowSerializer,
+    ObservedSerializer,
     observed_page,
 )
 
@@ -266,9 +267,12 @@ class ClientQuotaSerializer(Shape):
 
 
 class ClientQuotaListSerializer(Shape):
-    """As the brokers say it now. Each broker bounds what reaches it."""
+    """As the brokers say it now, or while they do not, as they last did (`observed`). Each broker
+    bounds what reaches it.
+    """
 
     data = ClientQuotaSerializer(many=True)  # type: ignore[assignment] # a field
+    observed = ObservedSerializer()
 
 
 class DeniedAttemptSerializer(Shape):

@@ -89,7 +89,6 @@ class BrokerLogPageSerializer(Shape):
         " one page, which may hold fewer lines than asked for, also none.",
     )
     page = PageSerializer()
-    host_id = serializers.CharField()
     size_bytes = serializers.IntegerField(
         allow_null=True, help_text="Of all that the host keeps of the log."
     )

@@ -86,7 +86,7 @@ def _only_named(row: dict[str, Any], broker: int) -> dict[str, Any]:
         "host": row.get("host") or "",
         "port": row.get("port") or 0,
         "rack": row.get("rack"),
-        "host_id": None,
+        "managed": False,
         "alive": row.get("live", False),
         "observed_state": "unknown",
         "pid": None,
@@ -131,11 +131,11 @@ def broker_process(scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
     found = reports.get(key_of(row))
     if found is None:
-        raise Unavailable(f"The agent of {row.host_id} has reported nothing of it yet.")
+        raise Unavailable("The agent of its host has reported nothing of it yet.")
     ignored = found.disagreement(row.generation)
     if ignored:
         raise Unavailable(ignored)
-    return _report(found.as_known(row.host_id), shows_log=may_change(scope, cluster))
+    return _report(found.as_known(), shows_log=may_change(scope, cluster))
 
 
 def _report(found: Observed, *, shows_log: bool) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from controlplane.clusters.questions import (
 )
 from controlplane.common.problems import NotFound, TooManyRequests, Unavailable
 from controlplane.common.slots import Slots
+from controlplane.common.times import iso_of_ms
 
 OPEN_PER_TENANT = 20
 """Questions of one tenant in this process: its hosts are others' as well, and take 32 at a time."""
@@ -73,12 +74,17 @@ def _share(tenant_id: str, questions: int) -> Iterator[None]:
 
 
 def known(answer: HostAnswer) -> Answered:
-    """Raises Unavailable: what is not known is never shown as empty."""
+    """Raises Unavailable: what is not known is never shown as empty. With `last_heard_at`, where a
+    silent host was heard of.
+    """
     if isinstance(answer, Unanswered):
         code = REFUSED_CODE if answer.is_refusal else SILENT_CODE
-        raise Unavailable(answer.why, code=code, retryable=not answer.is_refusal)
+        since = (
+            {} if answer.heard_at_ms is None else {"last_heard_at": iso_of_ms(answer.heard_at_ms)}
+        )
+        raise Unavailable(answer.why, code=code, retryable=not answer.is_refusal, **since)
     return answer
 
 
-def unreadable(host_id: str) -> Unavailable:
-    return Unavailable(UNREADABLE.format(host=host_id), code=SILENT_CODE, retryable=False)
+def unreadable() -> Unavailable:
+    return Unavailable(UNREADABLE, code=SILENT_CODE, retryable=False)

@@ -46,11 +46,11 @@ class Observed:
             return f"The last report is of generation {self.generation}; {wanted} is desired."
         return f"A report of generation {self.generation}, which was never desired, is ignored."
 
-    def as_known(self, host_id: str) -> "Observed":
+    def as_known(self) -> "Observed":
         """What may be said of now: of a process that nobody watches, only what was said last."""
         if self.is_watched:
             return self
-        said = f"The agent of {host_id} is not alive. Its last report: {self.state}."
+        said = f"The agent of its host is not alive. Its last report: {self.state}."
         return replace(self, state="unknown", pid=None, message=said)
 
 

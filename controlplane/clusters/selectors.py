@@ -206,7 +206,7 @@ def _lost_dict(broker: LostBroker) -> dict[str, Any]:
         "host": broker.address,
         "port": broker.client_port,
         "rack": broker.rack or None,
-        "host_id": broker.host_id,
+        "managed": False,
         "drift": [{"field": "live", "desired": "true", "observed": "false", "text": text}],
         "alive": False,
         "observed_state": "lost",
@@ -235,7 +235,7 @@ def broker_dict(
         "host": broker.address,
         "port": broker.client_port,
         "rack": broker.rack or None,
-        "host_id": broker.host_id,
+        "managed": True,
     }
     # What its host said before it died is no reason why it is not there now.
     said = ignored if seen is None else seen.message or seen.state if seen.is_watched else ""
@@ -262,7 +262,7 @@ def _registered_brokers(view: ClusterView) -> list[dict[str, Any]]:
             "host": row["host"],
             "port": row["port"],
             "rack": row["rack"],
-            "host_id": None,
+            "managed": False,
             "alive": True if view.is_current else None,
             "observed_state": "registered",
             "pid": None,
@@ -472,4 +472,4 @@ def observed_brokers(keys: Iterable[BrokerKey]) -> ObservedBrokers | None:
         found = hosts().observed(keys, within_s=bounded(READ_WAIT_S))
     except HostsUnavailableError:
         return None
-    return {key: report.as_known(key[0]) for key, report in found.items()}
+    return {key: report.as_known() for key, report in found.items()}

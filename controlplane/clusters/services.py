@@ -83,6 +83,11 @@ def counted_brokers(of_cluster: QuerySet[Broker]) -> tuple[list[Broker], int]:
     return [*rows], len(rows) + (rows[0].lost if rows else 0)
 
 
+def made_with(cluster: Cluster) -> int:
+    """How many brokers a cluster was made with, as `counted_brokers` counts them."""
+    return cluster.brokers.count() + cluster.lost_brokers.count()
+
+
 def placement_of(broker: Broker) -> Placement:
     return Placement(
         broker_id=broker.broker_id,
@@ -249,8 +254,7 @@ def await_processes_of(brokers: list[Broker], *, only: int | None = None) -> Don
         if report is not None and _is_hopeless(report):
             raise StepFailedError(
                 "broker-does-not-start",
-                f"Broker {broker.broker_id} on {broker.host_id} does not start: "
-                f"{report.message or report.state}",
+                f"Broker {broker.broker_id} does not start: {report.message or report.state}",
                 log_tail=list(report.log_tail)[-20:],
                 broker_id=broker.broker_id,
             )
@@ -329,12 +333,12 @@ def await_deleted(
         owed.note(away)
         memo[OWED] = sorted({*memo[OWED], *(broker.key for broker in away)})
         return Done(
-            detail=_owes(sorted({broker.host_id for broker in away})),
+            detail=_owes(len({broker.host_id for broker in away})),
             progress=Progress(done=len(brokers) - len(away), total=len(brokers), unit="brokers"),
         )
     left += [broker.broker_id for broker in away]
     for broker in away:
-        ignored[broker.broker_id] = f"{broker.host_id} is away."
+        ignored[broker.broker_id] = f"The host of broker {broker.broker_id} is away."
     progress = Progress(done=len(brokers) - len(left), total=len(brokers), unit="brokers")
     if not left:
         return Done(detail="processes and data are gone", progress=progress)
@@ -343,11 +347,12 @@ def await_deleted(
     return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
 
-def _owes(host_ids: list[str]) -> str:
-    names = ", ".join(host_ids)
-    if len(host_ids) == 1:
-        return f"{names} is away: what it has of the cluster is deleted when it is back"
-    return f"{names} are away: what they have of the cluster is deleted when they are back"
+def _owes(hosts_away: int) -> str:
+    if hosts_away == 1:
+        return "1 host is away: what it has of the cluster is deleted when it is back"
+    return (
+        f"{hosts_away} hosts are away: what they have of the cluster is deleted when they are back"
+    )
 
 
 def _grace_is_over(memo: dict[str, Any]) -> bool:
@@ -419,7 +424,7 @@ def _observed(brokers: list[Broker]) -> tuple[dict[int, Observed], dict[int, str
             continue
         why = report.disagreement(broker.generation)
         if why:
-            ignored[broker.broker_id] = f"Broker {broker.broker_id} on {broker.host_id}: {why}"
+            ignored[broker.broker_id] = f"Broker {broker.broker_id}: {why}"
         else:
             current[broker.broker_id] = report
     return current, ignored

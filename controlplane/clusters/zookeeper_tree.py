@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from kazoo.exceptions import NodeExistsError, NoNodeError
 from kazoo.security import ACL, Permissions
 
+from controlplane.gateway.patience import bounded
 from zookeeper_access.settings import READ_WRITE, ZooKeeperAccess, node_acl
 
 if TYPE_CHECKING:
@@ -37,15 +38,18 @@ SERVERS_OWN = ("/", "/zookeeper", "/zookeeper/quota")
 
 
 class Patience:
-    """How long each of several waits may be: `ANSWER_TIMEOUT_S`, or what is left of `whole_s`."""
+    """How long each of several waits may be: `ANSWER_TIMEOUT_S`, or what is left of `whole_s`.
+
+    A read's patience bounds all of them together, whatever else does.
+    """
 
     def __init__(self, whole_s: float | None) -> None:
         self._ends_s = None if whole_s is None else time.monotonic() + whole_s
 
     def left_s(self) -> float:
         if self._ends_s is None:
-            return ANSWER_TIMEOUT_S
-        return max(0.0, self._ends_s - time.monotonic())
+            return bounded(ANSWER_TIMEOUT_S)
+        return bounded(max(0.0, self._ends_s - time.monotonic()))
 
 
 def administrators(access: ZooKeeperAccess) -> tuple[str, ...]:

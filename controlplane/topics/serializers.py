@@ -196,6 +196,5 @@ class SegmentPageSerializer(Shape):
     data = SegmentSerializer(many=True, help_text="The newest first.")  # type: ignore[assignment] # a field
     page = PageSerializer()
     broker = serializers.IntegerField()
-    host_id = serializers.CharField()
     directories = SegmentDirectorySerializer(many=True)
     answered_at_ms = serializers.IntegerField(allow_null=True, help_text="By the host's clock.")

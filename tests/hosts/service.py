@@ -127,8 +127,8 @@ class HostsService(LiveService):
                 return
 
     def host_of(self, broker: int) -> str:
-        (host,) = [row["host_id"] for row in self.brokers() if row["id"] == broker]
-        return str(host)
+        (address,) = [row["host"] for row in self.brokers() if row["id"] == broker]
+        return next(host for host, place in self.places.items() if place.address == address)
 
     def brokers(self) -> list[Any]:
         found: list[Any] = self.get(f"/clusters/{self.cluster_id}")["brokers"]

@@ -56,7 +56,7 @@ export const broker = over<Broker>({
   host: "10.0.0.1",
   port: 9092,
   rack: "a",
-  host_id: "host-1",
+  managed: true,
   alive: true,
   observed_state: "running",
   pid: 4711,

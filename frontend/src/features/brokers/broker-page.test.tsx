@@ -250,7 +250,7 @@ describe("one broker", () => {
     },
   );
 
-  it.each([{ cluster_kind: "registered" }, { host_id: null }, { may_change: false }])(
+  it.each([{ cluster_kind: "registered", managed: false }, { managed: false }, { may_change: false }])(
     "offers no restart that could only be refused (%#)",
     async (fields) => {
       await open("", { broker: ok(detail(fields)) });

@@ -322,7 +322,9 @@ export function ClusterPage() {
         />
         {parts?.reassignments.data && parts.reassignments.data.total > 0 && (
           <Card title={say.partitionsOnThe2(parts.reassignments.data.total)}>
-            <Moves clusterId={clusterId} rows={parts.reassignments.data.rows} />
+            <PartView query={query} name="reassignments">
+              {(moves) => <Moves clusterId={clusterId} rows={moves.rows} />}
+            </PartView>
           </Card>
         )}
         <Card

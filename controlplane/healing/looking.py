@@ -122,7 +122,7 @@ def _reports(rows: Iterable[Broker]) -> dict[int, Observed]:
     except HostsUnavailableError:
         return {}
     return {
-        row.broker_id: found[row.host_id, row.key].as_known(row.host_id)
+        row.broker_id: found[row.host_id, row.key].as_known()
         for row in rows
         if (row.host_id, row.key) in found
     }

@@ -103,7 +103,7 @@ describe("self-healing of a cluster", () => {
   });
 
   it("offers a reader nothing that could only be refused", async () => {
-    await open({ ...healing, cases: [proposed] }, { "GET /console/api/session": session({ role: "viewer" } as never) });
+    await open({ ...healing, cases: [proposed] }, { "GET /console/api/session": session({ can_write: false }) });
     await rowsOf("Cases");
     expect(screen.queryByRole("button", { name: "Say no" })).toBeNull();
   });

@@ -862,6 +862,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/healing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Self-healing of a cluster: its policy, the last decision, its cases */
+        get: operations["cluster_healing_get"];
+        /** Have brokers of a host that is gone put elsewhere: off, asked first, by itself */
+        put: operations["cluster_healing_set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/healing/cases/{case_id}/dismissal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say no to a proposal, while this silence of the host lasts */
+        post: operations["cluster_healing_dismiss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/offset-samples/{topic}": {
         parameters: {
             query?: never;
@@ -1714,6 +1749,23 @@ export interface paths {
         post?: never;
         /** Let a host go that runs nothing and whose agent is stopped */
         delete: operations["operator_host_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/hosts/{host_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Pause a host's drain before its next broker, or have it go on */
+        put: operations["operator_host_drain_pause"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3587,8 +3639,10 @@ export interface components {
             key: string;
             /** @description What brokers go by now; null: they differ, or it is not known. */
             now: string | null;
-            way: components["schemas"]["WayEnum"];
+            way: components["schemas"]["ChangedSettingWayEnum"];
         };
+        /** @enum {string} */
+        ChangedSettingWayEnum: "dynamic" | "static";
         Chart: {
             /** Format: date-time */
             as_of: string | null;
@@ -4030,6 +4084,39 @@ export interface components {
              * @enum {string}
              */
             kind: "cluster.register";
+        };
+        ClusterReplace_BrokerPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ReplaceDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ReplaceBrokerInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.replace_broker";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterReplace_BrokerPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ReplaceBrokerInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.replace_broker";
         };
         ClusterRestartInputs: {
             /** @description Only these; without them all. */
@@ -5062,6 +5149,72 @@ export interface components {
             observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
         };
+        Healing: {
+            /** @description The newest first. */
+            cases: components["schemas"]["HealingCase"][];
+            /** Format: date-time */
+            changed_at: string | null;
+            changed_by: string | null;
+            /** @description What the last round came to; null: there was none. */
+            decision: components["schemas"]["HealingDecision"] | null;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            mode: components["schemas"]["HealingModeEnum"];
+            per_day_max: number;
+            replace_after_s: number;
+            time_zone: string;
+            /** @description Now. */
+            window_open: boolean;
+            /** Format: date-time */
+            window_opens_at: string | null;
+            windows: components["schemas"]["MaintenanceWindow"][];
+        };
+        HealingCase: {
+            broker: number;
+            /** @description Who decided; null: the service. */
+            by: string | null;
+            code: string;
+            /** Format: date-time */
+            created_at: string;
+            host_id: string;
+            id: string;
+            /** Format: date-time */
+            moved_at: string;
+            operation_id: string | null;
+            /** Format: date-time */
+            silent_since: string | null;
+            state: components["schemas"]["HealingCaseStateEnum"];
+            /** @description Why it is in this state. */
+            text: string;
+        };
+        /** @enum {string} */
+        HealingCaseStateEnum: "waiting" | "proposed" | "replacing" | "healed" | "failed" | "dismissed" | "withdrawn";
+        HealingDecision: {
+            /** Format: date-time */
+            at: string;
+            code: string;
+            text: string;
+        };
+        /** @enum {string} */
+        HealingModeEnum: "off" | "ask" | "automatic";
+        HealingPolicyInputRequest: {
+            /** @description `off`: nothing. `ask`: it is proposed. `automatic`: a broker whose host is silent is put on another one. */
+            mode: components["schemas"]["HealingModeEnum"];
+            /**
+             * @description So many replacements by themselves in 24 hours.
+             * @default 2
+             */
+            per_day_max?: number;
+            /**
+             * @description How long a host is silent before.
+             * @default 1800
+             */
+            replace_after_s?: number;
+            /** @default UTC */
+            time_zone?: string;
+            /** @description When in a week, unless partitions fail already; none: at any time. */
+            windows?: components["schemas"]["MaintenanceWindowRequest"][];
+        };
         Health: {
             /**
              * Format: date-time
@@ -5123,6 +5276,33 @@ export interface components {
             problem: string | null;
             /** Format: date-time */
             reported_at: string | null;
+        };
+        HostDrain: {
+            /** @description Cluster and broker of that move. */
+            about: string | null;
+            /** Format: date-time */
+            began_at: string;
+            by: string;
+            /**
+             * Format: date-time
+             * @description When nothing was left there.
+             */
+            ended_at: string | null;
+            /** @description Brokers that are still there. */
+            left: number;
+            /** @description Brokers that have left. */
+            moved: number;
+            /** @description The move under way. */
+            operation_id: string | null;
+            /** Format: date-time */
+            paused_at: string | null;
+            paused_by: string | null;
+            /** @description Why no move is under way. */
+            waiting_for: string | null;
+        };
+        HostDrainInputRequest: {
+            /** @description Whether no other broker is begun. */
+            paused: boolean;
         };
         HostLabel: {
             key: string;
@@ -5672,10 +5852,12 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         Lock: {
-            mode: components["schemas"]["ModeEnum"];
+            mode: components["schemas"]["LockModeEnum"];
             name: string;
             resource: components["schemas"]["LockResourceEnum"];
         };
+        /** @enum {string} */
+        LockModeEnum: "shared" | "exclusive";
         /** @enum {string} */
         LockResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
         LogLine: {
@@ -5705,6 +5887,18 @@ export interface components {
              */
             fenced_at: string | null;
             tenant: string;
+        };
+        MaintenanceWindow: {
+            /** @description HH:MM of the zone's clock. */
+            begins: string;
+            day: components["schemas"]["WeekdayEnum"];
+            minutes: number;
+        };
+        MaintenanceWindowRequest: {
+            /** @description HH:MM of the zone's clock. */
+            begins: string;
+            day: components["schemas"]["WeekdayEnum"];
+            minutes: number;
         };
         Mask: {
             act: components["schemas"]["ActEnum"];
@@ -5876,8 +6070,6 @@ export interface components {
         };
         /** @enum {string} */
         MethodEnum: "caught_up" | "exact" | "interpolated" | "out_of_history" | "no_commit";
-        /** @enum {string} */
-        ModeEnum: "shared" | "exclusive";
         Move: {
             after: number[];
             before: number[];
@@ -6193,7 +6385,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "cluster.restart" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "cluster.replace_broker" | "cluster.restart" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -6239,6 +6431,8 @@ export interface components {
             described_at: string | null;
             /** @description Of its agent's data directory; empty where it says none. */
             directory_id: string;
+            /** @description Null while it is not being drained. */
+            drain: components["schemas"]["HostDrain"] | null;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
             etag: string;
             host_id: string;
@@ -6543,8 +6737,8 @@ export interface components {
             refused: components["schemas"]["HostRefused"][];
             wanted: number;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -6930,6 +7124,32 @@ export interface components {
         };
         /** @enum {string} */
         RemainderKindEnum: "cluster" | "operation";
+        ReplaceBrokerInputs: {
+            broker: number;
+        };
+        ReplaceBrokerInputsRequest: {
+            broker: number;
+        };
+        ReplaceDiff: {
+            after: components["schemas"]["Replaced"];
+            before: components["schemas"]["Replaced"];
+            broker: number;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            /** @description Why its new place was chosen. */
+            reason: string;
+            /** @description That are read anew. */
+            replicas: number;
+            /** @description `move`: it is stopped where it is. `rebuild`: its host is away or was lost. */
+            way: components["schemas"]["ReplacementWayEnum"];
+        };
+        Replaced: {
+            address: string | null;
+            client_port: number | null;
+            rack: string;
+        };
+        /** @enum {string} */
+        ReplacementWayEnum: "move" | "rebuild";
         Replica: {
             broker: number;
             in_sync: boolean;
@@ -8709,7 +8929,7 @@ export interface components {
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
         /** @enum {string} */
-        WayEnum: "dynamic" | "static";
+        WeekdayEnum: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
         Write: {
             clusters: components["schemas"]["Pattern"];
             names: components["schemas"]["Pattern"];
@@ -13582,6 +13802,313 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_healing_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Healing"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_healing_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealingPolicyInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Healing"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_healing_dismiss: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                case_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealingCase"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20258,6 +20785,125 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_drain_pause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HostDrainInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorHost"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -417,15 +417,16 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 15.0,
         "options": {"expires": 15},
     },
+    # Both ask clusters that may well not answer.
     "host-drains": {
         "task": "healing.drain",
         "schedule": env.float("PENSTOCK_DRAINS_S", default=5.0),
-        "options": {"expires": 5},
+        "options": {"expires": 5, "queue": "operations.slow"},
     },
     "self-healing": {
         "task": "healing.heal",
         "schedule": env.float("PENSTOCK_HEALING_S", default=10.0),
-        "options": {"expires": 10},
+        "options": {"expires": 10, "queue": "operations.slow"},
     },
     "removed-clusters": {
         "task": "clusters.forget_removed",

@@ -20,6 +20,7 @@ from controlplane.clusters.models import MANAGED, Broker, Cluster, LostBroker
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.clusters.replacing_rules import (
     MOVE,
+    REBUILD,
     Situation,
     in_the_way,
     rack_reason,
@@ -57,6 +58,7 @@ STAYS = (
     " new place goes on there."
 )
 BACK = ("return",)
+WAYS = (MOVE, REBUILD)
 
 
 class ReplaceBrokerInputs(Shape):
@@ -72,7 +74,7 @@ class ReplacedSerializer(Shape):
 class ReplaceDiffSerializer(Shape):
     broker = serializers.IntegerField()
     way = serializers.ChoiceField(
-        ["move", "rebuild"],
+        WAYS,
         help_text="`move`: it is stopped where it is. `rebuild`: its host is away or was lost.",
     )
     before = ReplacedSerializer()

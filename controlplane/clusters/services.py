@@ -327,8 +327,8 @@ def await_deleted(
     if away:
         already = owed.owed_of(cluster)
         if memo is not None:
-            memo[OWED] = sorted(broker.key for broker in away if broker.key in already)
-        away = [broker for broker in away if broker.key not in already]
+            memo[OWED] = sorted(row.key for row in away if (row.host_id, row.key) in already)
+        away = [row for row in away if (row.host_id, row.key) not in already]
     if away and not left and memo is not None and _grace_is_over(memo):
         owed.note(away)
         memo[OWED] = sorted({*memo[OWED], *(broker.key for broker in away)})

@@ -32,9 +32,12 @@ TEXT_MAX = 1_000
 def drain_round(now: datetime | None = None) -> int:
     """One look at every draining host; how many moves it began."""
     now = now or timezone.now()
-    draining = list(HostState.objects.filter(state=DRAINING).order_by("host_id"))[:HOSTS_AT_A_TIME]
+    draining = list(HostState.objects.filter(state=DRAINING).order_by("host_id"))
     HostDrain.objects.exclude(host_id__in=[row.host_id for row in draining]).delete()
-    return sum(_drain(state, now) for state in draining)
+    tried = dict(HostDrain.objects.values_list("host_id", "tried_at"))
+    # Those that were tried longest ago, so that nobody waits for ever.
+    draining.sort(key=lambda row: (tried.get(row.host_id) or row.since, row.host_id))
+    return sum(_drain(state, now) for state in draining[:HOSTS_AT_A_TIME])
 
 
 def _drain(state: HostState, now: datetime) -> bool:

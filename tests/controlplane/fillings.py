@@ -11,8 +11,12 @@ from controlplane.administration.services.host_tokens import token_make
 from controlplane.administration.services.invitations import invite
 from controlplane.alerts.models import Alert, AlertOverride, Silence
 from controlplane.analytics.models import AnalyticsRun, LagObjective, RunCluster
+from controlplane.clusters.host_states import DRAINING
+from controlplane.clusters.models import HostState
 from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
+from controlplane.healing.models import HealingCase
+from controlplane.healing.states import PROPOSED
 from controlplane.messages.models import MaskRule
 from controlplane.notifications.models import DEAD, Delivery, Destination
 from controlplane.observed.services import observe
@@ -67,6 +71,10 @@ def everything(world):
     client_for(world.tenant, "viewer", "known-member")
     User.objects.create(username="nobody-yet")
     world.hosts.known.append(replace(world.hosts.known[0], host_id="host-gone", alive=False))
+    HostState.objects.create(host_id="host-gone", state=DRAINING, by="x")
+    case = HealingCase.objects.create(
+        cluster=world.cluster, broker_id=1, host_id="host-gone", state=PROPOSED, code="x", text="X."
+    )
     plan = world.plan("topic.create", name="planned")
     run = AnalyticsRun.objects.create(trigger="manual", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
     RunCluster.objects.create(run=run, cluster_id=world.cluster.id)
@@ -162,6 +170,7 @@ def everything(world):
         "deployment": deployment.id,
         "objective": objective.id,
         "mask": mask.id,
+        "healing_case": case.pk,
         "silence_end": (timezone.now() + timedelta(days=2)).isoformat(),
     }
 

@@ -244,7 +244,7 @@ def test_hosts(world):
     plan = world.plan("cluster.create", None, name="fresh", broker_count=1)
     (placed,) = run("host", "explain", plan.id)["placed"]
     assert (placed["host_id"], placed["reason"][:5]) == ("host-1", "rack ")
-    assert refusal("host", "explain", "pl_none").startswith("There is no plan of new brokers")
+    assert refusal("host", "explain", "pl_none").startswith("There is no plan that places brokers")
     made = run("host", "token", "new-1", "--note", "rack b")
     assert made["token"].startswith("psj_")
     assert [row["id"] for row in run("host", "tokens")] == [made["id"]]

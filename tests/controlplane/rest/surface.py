@@ -103,6 +103,7 @@ IDS = {
     "event_id": "deployment",
     "objective_id": "objective",
     "mask_id": "mask",
+    "case_id": "healing_case",
     "act": "host_act",
     "token_id": "host_token",
 }
@@ -135,6 +136,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "put /operator/users/{username}": {"email": "", "is_active": True, "is_operator": False},
     "post /operator/host-tokens": {"host_id": "host-9", "lifetime_s": 600, "note": ""},
     "put /operator/hosts/{host_id}": {"state": "cordoned"},
+    "put /operator/hosts/{host_id}/drain": {"paused": True},
+    "put /clusters/{cluster_id}/healing": {
+        "mode": "ask",
+        "replace_after_s": 600,
+        "per_day_max": 1,
+        "windows": [{"day": "sunday", "begins": "02:00", "minutes": 60}],
+        "time_zone": "Europe/Berlin",
+    },
     "post /operator/hosts/{host_id}/loss": {
         "plan_hash": "{host_loss}",
         "confirm": "{host}",

@@ -157,9 +157,7 @@ function Cases({ clusterId, cases, mayChange }: { clusterId: string; cases: Heal
       </table>
       {dismiss.isError && <ProblemPanel error={dismiss.error} />}
       <PlanFlow
-        request={
-          broker === null ? null : { kind: "cluster.replace_broker", cluster_id: clusterId, inputs: { broker } }
-        }
+        request={broker === null ? null : { kind: "cluster.replace_broker", cluster_id: clusterId, inputs: { broker } }}
         title={`${kindLabel("cluster.replace_broker")}: ${broker ?? ""}`}
         onClose={() => setBroker(null)}
       />

@@ -47,7 +47,9 @@ export function HostDrain({ host, drain }: { host: PlatformHost; drain: Drain })
         <p style={{ margin: 0 }}>{drain.left === 0 ? say.nothingLeft : say.haveLeft(drain.moved, total)}</p>
         {drain.about && <p style={{ margin: 0 }}>{say.underWay(drain.about)}</p>}
         {drain.paused_at && (
-          <Notice tone="info">{say.pausedBy(actorName(drain.paused_by ?? ""), <RelTime at={drain.paused_at} />)}</Notice>
+          <Notice tone="info">
+            {say.pausedBy(actorName(drain.paused_by ?? ""), <RelTime at={drain.paused_at} />)}
+          </Notice>
         )}
         {drain.waiting_for && (
           <Notice tone="warn" title={say.inTheWay}>

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.config.inter_broker import NEWEST
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.retry_warning import RetryWarning
 from dataplane.wire.messages.alter_partition import (
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-VERSION = 3
 TIMEOUT_MS = 10_000
 RETRY_MS_MIN, RETRY_MS_MAX = 50, 1_000
 # Up to so many changes of one answer are logged by name.
@@ -61,11 +61,15 @@ class AlterPartitionManager:
         metadata_cache: MetadataCache,
         metrics: Metrics,
         lifecycle: BrokerLifecycle,
+        *,
+        version: int = NEWEST.alter_partition,
     ) -> None:
+        """`version` is that of the request (`dataplane.config.inter_broker`)."""
         self._controller_client = controller_client
         self._metadata_cache = metadata_cache
         self._metrics = metrics
         self._lifecycle = lifecycle
+        self._version = version
         self._queue: dict[Partition, _Proposal] = {}
         self._task: asyncio.Task[None] | None = None
         self._retry_ms = RETRY_MS_MIN
@@ -89,7 +93,7 @@ class AlterPartitionManager:
             batch, self._queue = self._queue, {}
             try:
                 response = await self._controller_client.request(
-                    self._request(batch), VERSION, timeout_ms=TIMEOUT_MS
+                    self._request(batch), self._version, timeout_ms=TIMEOUT_MS
                 )
             except (KafkaError, ConnectionError, TimeoutError) as error:
                 await self._requeue(batch, str(error))

@@ -13,6 +13,7 @@ class ClustersConfig(AppConfig):
         from controlplane.clusters.rolling import ClusterRestart
         from controlplane.clusters.selectors import names_by_id
         from controlplane.clusters.sources import ClusterSource
+        from controlplane.clusters.upgrading import ClusterFinalizeVersion, ClusterUpgrade
         from controlplane.observed.sources import use_source
         from controlplane.operations.operations import register
         from controlplane.operations.scopes import use_cluster_names
@@ -26,6 +27,8 @@ class ClustersConfig(AppConfig):
             BrokerRestart(),
             ClusterRestart(),
             ClusterConfigure(),
+            ClusterUpgrade(),
+            ClusterFinalizeVersion(),
         ):
             register(kind)
         use_cluster_names(names_by_id)

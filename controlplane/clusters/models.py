@@ -4,6 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from controlplane.clusters.host_states import CORDONED
+from controlplane.clusters.versions import OWN
 from controlplane.common.fields import SealedField
 from controlplane.common.ids import new_id
 from controlplane.tenants.models import Tenant
@@ -49,6 +50,10 @@ class Cluster(models.Model):
     # of one Kafka.
     kafka_id = models.CharField(max_length=200, blank=True, default="")
     config = models.JSONField(default=dict)
+    # Of a managed cluster: which release its brokers run (`versions`), and what they speak to each
+    # other; the latter is empty until it was first written down, before another release came.
+    version = models.CharField(max_length=63, default=OWN)
+    protocol_version = models.CharField(max_length=20, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True)
 
@@ -83,6 +88,8 @@ class Broker(models.Model):
     # generation says nothing of it.
     desired_state = models.CharField(max_length=20, default="running")
     generation = models.PositiveIntegerField(default=1)
+    # While releases are being exchanged: the one that it was given; empty: the cluster's.
+    version = models.CharField(max_length=63, blank=True, default="")
     # Key and certificate of a broker whose cluster has TLS; when the certificate ends.
     tls_token = SealedField(blank=True)
     certificate_ends_at = models.DateTimeField(null=True)

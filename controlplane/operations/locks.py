@@ -57,6 +57,8 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "broker.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.configure": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.upgrade": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.finalize_version": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     # Replicas that move, or a broker that is away, would make other leaders meanwhile.
     "leaders.elect": {
         Resource.CLUSTER: SHARED,

@@ -61,6 +61,7 @@ RESTORING = [
 ]
 NO_WAY_BACK = {
     "broker.restart",
+    "cluster.finalize_version",
     "cluster.restart",
     "leaders.elect",
     "topic.partitions",

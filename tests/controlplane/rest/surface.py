@@ -269,6 +269,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "broker.restart": {"broker": 1},
     "cluster.configure": {"config": {"log.retention.ms": "3600000"}, "canary_s": 0},
     "cluster.restart": {"brokers": [1], "canary_s": 0},
+    "cluster.upgrade": {"version": "0.2.0", "canary_s": 0},
+    "cluster.finalize_version": {"canary_s": 0},
     "leaders.elect": {"topics": ["orders"], "broker": 1},
     "topic.create": {
         "name": "new",

@@ -1154,6 +1154,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which release its brokers run, and which they could */
+        get: operations["cluster_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deliveries": {
         parameters: {
             query?: never;
@@ -3456,6 +3473,8 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         BrokerProcess: {
+            /** @description SHA-256 of the release's files. */
+            digest: string | null;
             /** @description Ends that nobody asked for since it was placed or restarted by plan. */
             ends: components["schemas"]["BrokerEnd"][];
             exit_code: number | null;
@@ -3465,10 +3484,16 @@ export interface components {
             log_tail: string[] | null;
             message: string;
             pid: number | null;
+            /** @description inter.broker.protocol.version, as the process says. */
+            protocol: string | null;
             reported_at_ms: number | null;
             restarts: number;
             since_ms: number | null;
+            /** @description What the process calls itself; null: it does not say. */
+            software: string | null;
             state: string;
+            /** @description Of which its agent started it; null: not known. */
+            version: string | null;
         };
         BrokerProcessPart: {
             /**
@@ -3523,6 +3548,18 @@ export interface components {
         BrokerVerdict: {
             broker: number;
             verdict: components["schemas"]["AccessVerdictEnum"];
+        };
+        BrokerVersion: {
+            /** @description What its host was told to run. */
+            desired: string;
+            digest: string | null;
+            id: number;
+            /** @description What the process says that it speaks to other brokers. */
+            protocol: string | null;
+            /** @description What its agent started; null: not reported, or not known. */
+            running: string | null;
+            /** @description What the process calls itself; null: it does not say, as older releases. */
+            software: string | null;
         };
         /** @enum {string} */
         CauseEnum: "data_lost" | "stopped" | "rebalancing" | "not_owned" | "stuck_partition" | "stuck_member" | "stalled" | "hot_partition" | "slow_member" | "skewed" | "too_few_members" | "too_slow" | "rewound" | "not_committing" | "never_committed" | "catching_up" | "idle_members" | "nobody" | "caught_up" | "unknown";
@@ -3907,6 +3944,47 @@ export interface components {
              */
             kind: "cluster.delete";
         };
+        ClusterFinalizeVersionInputs: {
+            /** @default 60 */
+            canary_s?: number;
+        };
+        ClusterFinalizeVersionInputsRequest: {
+            /** @default 60 */
+            canary_s?: number;
+        };
+        ClusterFinalize_VersionPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["FinalizeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterFinalizeVersionInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.finalize_version";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterFinalize_VersionPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ClusterFinalizeVersionInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.finalize_version";
+        };
         /** @enum {string} */
         ClusterKindEnum: "managed" | "registered";
         ClusterListPart: {
@@ -4151,6 +4229,83 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        ClusterUpgradeInputs: {
+            /** @default 60 */
+            canary_s?: number;
+            /** @description The directory's name on the hosts; `agent` is what their agents are of. */
+            version: string;
+        };
+        ClusterUpgradeInputsRequest: {
+            /** @default 60 */
+            canary_s?: number;
+            /** @description The directory's name on the hosts; `agent` is what their agents are of. */
+            version: string;
+        };
+        ClusterUpgradePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["UpgradeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterUpgradeInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.upgrade";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterUpgradePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ClusterUpgradeInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.upgrade";
+        };
+        ClusterVersions: {
+            brokers: components["schemas"]["BrokerVersion"][];
+            changes: string[];
+            /** @description Whether brokers are of two versions. */
+            is_mixed: boolean;
+            may_change: boolean;
+            /** @description What any of its hosts has. */
+            offers: components["schemas"]["VersionOffer"][];
+            /** @description inter.broker.protocol.version; null while the brokers do not all say the same. */
+            protocol: string | null;
+            /** @description To which it may be raised; null where to none, or not known. */
+            protocol_newest: string | null;
+            /**
+             * Format: date-time
+             * @description The oldest of its hosts' reports; they report when something has changed.
+             */
+            reported_at: string | null;
+            software: string | null;
+            /** @description `agent`: what the hosts' agents are of. */
+            version: string;
+        };
+        ClusterVersionsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ClusterVersions"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         Collector: {
             failures: number;
             /** Format: date-time */
@@ -4279,6 +4434,7 @@ export interface components {
             operations: components["schemas"]["OperationListPart"];
             reassignments: components["schemas"]["ActiveReassignmentsPart"];
             summary: components["schemas"]["ClusterSummaryPart"];
+            versions: components["schemas"]["ClusterVersionsPart"];
         };
         ConsoleGroupPage: {
             parts: components["schemas"]["ConsoleGroupParts"];
@@ -4742,6 +4898,14 @@ export interface components {
         };
         FavouriteList: {
             data: components["schemas"]["Favourite"][];
+        };
+        FinalizeDiff: {
+            brokers: components["schemas"]["RolledBroker"][];
+            canary_s: number;
+            /** @description Versions on the hosts that the brokers cannot go back to afterwards. */
+            no_way_back_to: string[];
+            protocol: components["schemas"]["Protocol"];
+            version: string;
         };
         FirstVerdict: {
             /**
@@ -6193,7 +6357,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "cluster.restart" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.finalize_version" | "cluster.register" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -6543,8 +6707,8 @@ export interface components {
             refused: components["schemas"]["HostRefused"][];
             wanted: number;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -6673,6 +6837,16 @@ export interface components {
             done: number;
             total: number;
             unit: string;
+        };
+        Protocol: {
+            /** @description What brokers speak to each other afterwards. */
+            after: string;
+            /** @description What is new in it; comes with cluster.finalize_version and not before. */
+            changes: string[];
+            /** @description The newest that the version knows. */
+            newest: string;
+            /** @description inter.broker.protocol.version. */
+            now: string;
         };
         QuotaDiff: {
             after: components["schemas"]["QuotaValues"];
@@ -7645,6 +7819,15 @@ export interface components {
             text: string;
             title: string;
         };
+        Software: {
+            after: string;
+            /** @description The cluster's version until now. */
+            before: string;
+            /** @description SHA-256 of its files, the same on every host. */
+            digest: string;
+            /** @description As the release calls itself. */
+            software: string;
+        };
         Sparkline: {
             /**
              * Format: double
@@ -8462,6 +8645,29 @@ export interface components {
         };
         /** @enum {string} */
         UnusedTopicsRowVerdictEnum: "in_use" | "unused" | "unknown";
+        UpgradeDiff: {
+            /** @description In the order of the roll. */
+            brokers: components["schemas"]["UpgradedBroker"][];
+            canary_s: number;
+            protocol: components["schemas"]["Protocol"];
+            version: components["schemas"]["Software"];
+            way_back: components["schemas"]["WayBack"];
+        };
+        UpgradedBroker: {
+            /** @description As the broker says of itself; null: it does not, or is away. */
+            from_software: string | null;
+            from_version: string;
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            rack: string;
+            replicas: number;
+            to_version: string;
+        };
         Usage: {
             analysis: string;
             /** Format: date-time */
@@ -8700,6 +8906,19 @@ export interface components {
             restorable: boolean;
             topic: string;
         };
+        VersionOffer: {
+            digest: string | null;
+            is_current: boolean;
+            /** @description What the hosts' agents themselves are of. */
+            is_own: boolean;
+            name: string;
+            newest: string | null;
+            /** @description The oldest inter.broker.protocol.version that it speaks. */
+            oldest: string | null;
+            software: string | null;
+            /** @description Why the brokers may not run it now; null where they may. */
+            why_not: string | null;
+        };
         Warning: {
             code: string;
             risk?: components["schemas"]["RiskEnum"];
@@ -8708,6 +8927,10 @@ export interface components {
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
+        WayBack: {
+            is_open: boolean;
+            text: string;
+        };
         /** @enum {string} */
         WayEnum: "dynamic" | "static";
         Write: {
@@ -15195,6 +15418,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClientConfig"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_versions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterVersions"];
                 };
             };
             /** @description Not Modified */

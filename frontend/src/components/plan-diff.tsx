@@ -11,6 +11,7 @@ import { OffsetDiff } from "./diffs/offset-diff";
 import { QuotaDiff } from "./diffs/quota-diff";
 import { ReassignmentDiff } from "./diffs/reassignment-diff";
 import { RollDiff } from "./diffs/roll-diff";
+import { FinalizeDiff, UpgradeDiff } from "./diffs/upgrade-diff";
 
 /** The effect of a plan, drawn for its kind; most kinds change one thing and show it before and after. `past`: it was confirmed. */
 export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean }) {
@@ -23,6 +24,10 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
       return <ConfigureDiff diff={plan.diff} />;
     case "cluster.restart":
       return <RollDiff diff={plan.diff} />;
+    case "cluster.upgrade":
+      return <UpgradeDiff diff={plan.diff} />;
+    case "cluster.finalize_version":
+      return <FinalizeDiff diff={plan.diff} />;
     case "offset.reset":
     case "offset.restore":
       return <OffsetDiff diff={plan.diff} />;

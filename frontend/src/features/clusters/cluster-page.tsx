@@ -37,6 +37,7 @@ import { words } from "@/words/clusters";
 import { AttentionList } from "./attention-list";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
+import { SoftwareCard } from "./software-card";
 
 const say = words.clusterPage;
 
@@ -335,6 +336,13 @@ export function ClusterPage() {
             {(rows) => (rows.length > 0 ? <EventList events={rows} /> : <Empty title={say.nothingHappenedLately} />)}
           </PartView>
         </Card>
+        {cluster?.kind === "managed" && (
+          <Card title={say.software}>
+            <PartView query={query} name="versions">
+              {(versions) => <SoftwareCard versions={versions} clusterId={clusterId} />}
+            </PartView>
+          </Card>
+        )}
         <div className="ps-cols-1-1">
           <Card title={say.connectAClient} padded>
             <PartView query={query} name="client_config">

@@ -7,6 +7,8 @@ export const kinds = {
   "broker.restart": "Restart broker",
   "cluster.configure": "Change broker configuration",
   "cluster.restart": "Restart all brokers",
+  "cluster.upgrade": "Change the brokers' version",
+  "cluster.finalize_version": "Raise the brokers' protocol",
   "leaders.elect": "Elect preferred leaders",
   "topic.create": "Create topic",
   "topic.update": "Change topic configuration",

@@ -4,13 +4,14 @@ from django.db import models
 from django.utils import timezone
 
 from controlplane.clusters.host_states import CORDONED
-from controlplane.clusters.versions import OWN
 from controlplane.common.fields import SealedField
 from controlplane.common.ids import new_id
 from controlplane.tenants.models import Tenant
 
 MANAGED, REGISTERED = "managed", "registered"
 KIND_CHOICES = [(MANAGED, MANAGED), (REGISTERED, REGISTERED)]
+AGENTS_OWN = "agent"
+"""`versions.OWN`: the version of brokers that were given no other."""
 CREATING, RUNNING, UPDATING, DEGRADED = "CREATING", "RUNNING", "UPDATING", "DEGRADED"
 DELETING, FAILED, DELETED = "DELETING", "FAILED", "DELETED"
 WATCHED_PHASES = (RUNNING, UPDATING, DEGRADED)
@@ -52,7 +53,7 @@ class Cluster(models.Model):
     config = models.JSONField(default=dict)
     # Of a managed cluster: which release its brokers run (`versions`), and what they speak to each
     # other; the latter is empty until it was first written down, before another release came.
-    version = models.CharField(max_length=63, default=OWN)
+    version = models.CharField(max_length=63, default=AGENTS_OWN)
     protocol_version = models.CharField(max_length=20, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True)

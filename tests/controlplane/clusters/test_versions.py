@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+from controlplane.clusters.models import Cluster
 from controlplane.clusters.versions import (
+    NAME,
     NOT_KNOWN,
+    OWN,
     Installed,
     Release,
     offer,
@@ -15,6 +18,8 @@ from controlplane.clusters.versions import (
     raised_to,
     way_back,
 )
+from dataplane.agent.versions import NAME as OWN_NAME
+from dataplane.agent.versions import OWN as agents_word
 
 ROW = {"name": "2", "software": "2.0", "digest": "a" * 64, "oldest": "3.2-IV0", "newest": "3.9-IV0"}
 
@@ -29,6 +34,11 @@ def host(*releases, **refused):
 
 def said(**changed):
     return parse_versions(json.dumps({"v": 1, **changed}).encode(), reported_at_ms=5)
+
+
+def test_what_a_new_cluster_runs_is_what_the_agents_are_of():
+    assert Cluster().version == OWN == agents_word
+    assert OWN_NAME.pattern == NAME.pattern
 
 
 # -- what agents write

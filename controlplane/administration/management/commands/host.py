@@ -1,4 +1,4 @@
-"""`manage.py host list|versions|placement|token|plan|cordon|drain|declare-lost|remove|…`: see `--help`."""
+"""`manage.py host list|versions|placement|token|plan|cordon|drain|declare-lost|…`: see `--help`."""
 
 import contextlib
 import re

@@ -25,7 +25,7 @@ from dataplane.agent.spec import (
 )
 from dataplane.agent.states import BrokerState
 from dataplane.agent.supervisor import BrokerSpec, Report, Supervisor
-from dataplane.agent.versions import Release, VersionError, Versions
+from dataplane.agent.versions import OWN, Release, VersionError, Versions
 from dataplane.agent.zookeeper import AgentZooKeeper
 from dataplane.config import format_properties
 from dataplane.ports.coordinator import CoordinatorError
@@ -177,7 +177,11 @@ class ManagedBroker:
         )
         if desired.wanted is Wanted.RUNNING:
             # First of all: where its version is not there, what runs goes on as it is.
-            started, spec = await asyncio.to_thread(self._release_of, desired)
+            try:
+                started, spec = await asyncio.to_thread(self._release_of, desired)
+            except VersionError:
+                await self._watch_what_runs(desired)
+                raise
             secret = self._unseal(desired.secret)
             self.home.mkdir(parents=True, exist_ok=True)
             # A file that is renewed is taken up by the broker itself (`server/tls`).
@@ -209,6 +213,26 @@ class ManagedBroker:
         else:
             self._publish(self._supervisor.report, desired.generation)
 
+    async def _watch_what_runs(self, desired: DesiredBroker) -> None:
+        """What an earlier agent started goes on though what is wanted now cannot be: its end is
+        seen and fenced, and it is started again of what it was.
+        """
+        if self._supervisor is not None:
+            return
+        left = await asyncio.to_thread(Identity.load, self.home / PID_FILE)
+        if left is None or not _runs(left):
+            return
+        started = await asyncio.to_thread(Started.load, self.home, left.generation)
+        release = None
+        with contextlib.suppress(VersionError):
+            release = await asyncio.to_thread(self._versions.find, started.version or OWN)
+        with contextlib.suppress(SecretError, CoordinatorError):
+            await self._zookeeper.log_in_for(self.key, self._unseal(desired.secret))
+        self._started = started
+        spec = dataclasses.replace(self._spec(desired, release), generation=left.generation)
+        self._supervisor = self._supervise(spec)
+        await self._supervisor.start()
+
     @staticmethod
     def _is_up(supervisor: Supervisor) -> bool:
         return supervisor.report.state not in (BrokerState.STOPPED, BrokerState.FAILED)
@@ -233,11 +257,7 @@ class ManagedBroker:
             VersionError: the host has no such version, or it may not run.
         """
         left = Identity.load(self.home / PID_FILE)
-        is_up = (
-            left is not None
-            and left.generation == desired.generation
-            and start_ticks_of(left.pid) == left.start_ticks
-        )
+        is_up = left is not None and left.generation == desired.generation and _runs(left)
         try:
             release = self._versions.find(desired.version)
         except VersionError:
@@ -313,6 +333,10 @@ class ManagedBroker:
             "software": software,
             "protocol": protocol,
         }
+
+
+def _runs(process: Identity) -> bool:
+    return start_ticks_of(process.pid) == process.start_ticks
 
 
 def _remove_tree(home: Path) -> None:

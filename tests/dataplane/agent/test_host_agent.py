@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -249,3 +251,24 @@ async def test_what_runs_is_taken_up_though_its_release_has_gone(agent):
     finally:
         await following.stop(keep_brokers=False)
     assert start_ticks_of(process.pid) is None
+
+
+async def test_the_next_agent_watches_what_runs_though_it_cannot_start_what_is_wanted(agent):
+    """Else its end would be nobody's to see, to fence and to follow by another start."""
+    await agent.admin.create(DESIRED, desired("running", 1), make_parents=True)
+    await agent.start()
+    await until((agent.home / "broker.log.started").exists)
+    process = Identity.load(agent.home / "broker.pid")
+    await agent.stop(keep_brokers=True)
+    await agent.admin.set(DESIRED, of_version("running", 2, "7.1"))
+    following = agent.another()
+    await following.start()
+    try:
+        said = await report_of(agent, 2)
+        assert said["message"] == "version 7.1 is not installed on this host"
+        os.kill(process.pid, signal.SIGKILL)
+        pid_file = agent.home / "broker.pid"
+        await until(lambda: (now := Identity.load(pid_file)) is not None and now.pid != process.pid)
+        assert Identity.load(pid_file).generation == 1
+    finally:
+        await following.stop(keep_brokers=False)

@@ -32,6 +32,7 @@ from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterSerializer,
 )
+from controlplane.clusters.version_serializers import ClusterVersionsSerializer
 from controlplane.common.serializers import PageSerializer, Shape
 from controlplane.groups.serializers import (
     GroupRowSerializer,
@@ -313,6 +314,7 @@ ClusterPageSerializer = _page(
         "attention": _list(AttentionSerializer),
         "summary": _one(ClusterSummarySerializer),
         "loads": LOADS,
+        "versions": _one(ClusterVersionsSerializer),
         "reassignments": REASSIGNMENTS,
         "operations": OPERATIONS,
         "events": _list(TimelineEventSerializer),

@@ -5,6 +5,7 @@ from console.pages.shared import asked, cluster_part, kept_of, observed, operati
 from console.parts import Part
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import client_config, reader_of, seen_cluster
+from controlplane.clusters.versions_read import cluster_versions
 from controlplane.common.grants import Scope
 from controlplane.observed import selectors
 from controlplane.observed.sections import BROKERS, REASSIGNMENTS
@@ -22,6 +23,7 @@ def cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
         "attention": attention_part(tenant, scope, cluster_id),
         "summary": summary(row, scope),
         "loads": loads(row, scope),
+        "versions": Part(lambda: cluster_versions(scope, row)),
         "reassignments": moving(row, scope),
         "operations": operations_part(tenant, scope, cluster_id),
         "events": Part(lambda: newest(tenant, scope, cluster_id, EVENTS_SHOWN)),

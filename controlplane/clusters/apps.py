@@ -16,6 +16,7 @@ class ClustersConfig(AppConfig):
         from controlplane.clusters.scaling_out import AddBrokers
         from controlplane.clusters.selectors import names_by_id
         from controlplane.clusters.sources import ClusterSource
+        from controlplane.clusters.upgrading import ClusterFinalizeVersion, ClusterUpgrade
         from controlplane.observed.sources import use_source
         from controlplane.operations.operations import register
         from controlplane.operations.scopes import use_cluster_names
@@ -32,6 +33,8 @@ class ClustersConfig(AppConfig):
             ClusterConfigure(),
             AddBrokers(),
             RemoveBrokers(),
+            ClusterUpgrade(),
+            ClusterFinalizeVersion(),
         ):
             register(kind)
         use_cluster_names(names_by_id)

@@ -113,7 +113,8 @@ def broker_settings(scope: Scope, cluster: Cluster, gateway: ClusterGateway, bro
 
 def broker_process(scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any]:
     """What its agent reports: {state, pid, restarts, since_ms, exit_code, message, reported_at_ms,
-    ends, log_tail, log_hidden}; `log_tail` is of a process that does not run.
+    version, software, protocol, digest, ends, log_tail, log_hidden}; `log_tail` is of a process
+    that does not run.
 
     Raises:
         Unavailable: no agent runs it, ZooKeeper does not answer, or nothing was reported.
@@ -148,6 +149,10 @@ def _report(found: Observed, *, shows_log: bool) -> dict[str, Any]:
         "exit_code": found.exit_code,
         "message": found.message,
         "reported_at_ms": found.reported_at_ms,
+        "version": found.version or None,
+        "software": found.software or None,
+        "protocol": found.protocol or None,
+        "digest": found.digest or None,
         "ends": [
             {
                 "at_ms": end.at_ms,

@@ -31,6 +31,7 @@ from controlplane.clusters.specs import (
     secret_config,
     zookeeper_config,
 )
+from controlplane.clusters.versions import PROTOCOL_KEY
 from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import unseal
 from controlplane.common.words import counted
@@ -202,6 +203,8 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 of_tenant=cluster.config,
                 security_protocol=cluster.security_protocol,
             )
+            if cluster.protocol_version:
+                config[PROTOCOL_KEY] = cluster.protocol_version
             spec = desired_spec(
                 cluster_id=cluster.id,
                 broker_id=broker.broker_id,
@@ -209,6 +212,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 state=state,
                 config=config,
                 secret=sealed_with(keys_of[broker.host_id], secret | own),
+                version=broker.version or cluster.version,
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
 

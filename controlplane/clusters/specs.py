@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from controlplane.clusters.logins import SCRAM
 from controlplane.clusters.rules import Placement
+from controlplane.clusters.versions import OWN
 from controlplane.common.kafka_configs import check_broker_settings, is_tenants, resolved_broker
 from zookeeper_access import keys
 from zookeeper_access.settings import Login
@@ -219,7 +220,9 @@ def desired_spec(
     state: str,
     config: Mapping[str, str],
     secret: str,
+    version: str = OWN,
 ) -> dict[str, Any]:
+    """`version` is the release that the broker shall be of (`versions`)."""
     return {
         "v": 1,
         "cluster_id": cluster_id,
@@ -228,4 +231,5 @@ def desired_spec(
         "state": state,
         "config": dict(config),
         "secret": secret,
+        "version": version,
     }

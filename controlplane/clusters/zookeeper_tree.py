@@ -8,7 +8,7 @@
 /penstock/hosts/H/asked and below               administrators; H reads
 /penstock/hosts/H/answered                      administrators; H reads
 /penstock/hosts/H/answered/Q                    administrators, who make them; H reads and writes
-/penstock/hosts/H/alive, …/capacity, …/observed/B  administrators; H, who makes them
+/penstock/hosts/H/alive, …/capacity, …/versions, …/observed/B  administrators; H, who makes them
 /penstock/clusters/C                            administrators; C all but to change the ACL
 /penstock/clusters/C and below                  administrators; C, whose brokers make them
 
@@ -91,7 +91,8 @@ def admit_host(client: "KazooClient", access: ZooKeeperAccess, host_id: str, own
         set_acl(client, path, read)
     for path in _children(client, f"{host}/answered"):
         set_acl(client, path, answer_acl(read))
-    for path in (f"{host}/alive", f"{host}/capacity", *_children(client, f"{host}/observed")):
+    own = (f"{host}/alive", f"{host}/capacity", f"{host}/versions")
+    for path in (*own, *_children(client, f"{host}/observed")):
         set_acl(client, path, made)
 
 

@@ -61,6 +61,8 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "cluster.add_brokers": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     # A topic that is made meanwhile would be put on brokers that leave.
     "cluster.remove_brokers": {Resource.CLUSTER: EXCLUSIVE},
+    "cluster.upgrade": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.finalize_version": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     # Replicas that move, or a broker that is away, would make other leaders meanwhile.
     "leaders.elect": {
         Resource.CLUSTER: SHARED,

@@ -35,6 +35,7 @@ from dataplane.compose.environment import of_this_machine
 from dataplane.compose.listeners import Listeners
 from dataplane.compose.storage import StorageError, apply_dynamic, broker_id, open_logs
 from dataplane.config import ConfigError
+from dataplane.config.inter_broker import PROTOCOL_KEY
 from dataplane.config.sasl import PLAIN, SCRAM, enabled_mechanisms
 from dataplane.handlers.audit_entries import PEERS_CLIENT_ID
 from dataplane.ports.coordinator import CoordinatorError
@@ -249,6 +250,7 @@ class BrokerProcess:
             session_timeout_ms=self.config.get_int("zookeeper.session.timeout.ms"),
             on_registered=registered,
             check=fence.check,
+            protocol=self.config.get_str(PROTOCOL_KEY),
         )
         await registration.start()
         self._undo.push_async_callback(registration.stop)

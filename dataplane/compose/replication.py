@@ -13,6 +13,7 @@ from dataplane.broker.replicas.read_replicas import ReadReplicas
 from dataplane.broker.replicas.replica_fetchers import ReplicaFetchers
 from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
+from dataplane.config.inter_broker import PROTOCOL_KEY, sends_at
 from dataplane.replication.fetch_sessions import FetchManager
 
 if TYPE_CHECKING:
@@ -69,7 +70,12 @@ def build_replica_manager(
         configs=configs,
         metadata_cache=metadata_cache,
         alter_partition_manager=AlterPartitionManager(
-            controller_client, metadata_cache, metrics, lifecycle, past_controller
+            controller_client,
+            metadata_cache,
+            metrics,
+            lifecycle,
+            past_controller,
+            version=sends_at(config.get_str(PROTOCOL_KEY)).alter_partition,
         ),
         fetchers=fetchers,
         quotas=quotas,

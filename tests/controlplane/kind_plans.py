@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from controlplane.access.inputs import bindings_of
+from controlplane.clusters import services
 from controlplane.clusters.models import MANAGED, Broker, HostState
 from controlplane.clusters.operations import first_secrets
 from controlplane.clusters.services import write_restart
@@ -16,7 +17,8 @@ from tests.controlplane.support import World, cluster_make
 MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
-ROLLS = {"cluster.restart", "cluster.configure", "cluster.replace_broker"}
+VERSIONED = {"cluster.upgrade", "cluster.finalize_version"}
+ROLLS = {"cluster.restart", "cluster.configure", "cluster.replace_broker", *VERSIONED}
 SCALES = {"cluster.add_brokers", "cluster.remove_brokers"}
 
 
@@ -37,6 +39,16 @@ def add_broker(world: World, number: int) -> None:
             "internal_port": 15_001 + 2 * number,
         },
     )
+
+
+def of_version(world: World, *, version: str = "agent", protocol: str) -> None:
+    """The brokers of the world's cluster run a version and say so to their agents."""
+    clusters = type(world.cluster).objects.filter(pk=world.cluster.pk)
+    clusters.update(version=version, protocol_version=protocol)
+    cluster = clusters.get()
+    rows = list(Broker.objects.filter(cluster=cluster))
+    services.write_desired(cluster, state="running")
+    assert {row.version for row in rows} == {""}
 
 
 @contextlib.contextmanager
@@ -109,6 +121,8 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         world.hosts.make_chroot(world.cluster.zookeeper_path)
     if kind == "cluster.remove_brokers":
         add_served_broker(world, 10 + number)
+    if kind in VERSIONED:
+        of_version(world, protocol="3.8-IV0")
     rule = {
         "principal": f"User:{user}",
         "operation": "READ",
@@ -135,6 +149,8 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.add_brokers": {"count": 1},
         "cluster.remove_brokers": {"brokers": [10 + number]},
         "cluster.replace_broker": {"broker": number},
+        "cluster.upgrade": {"version": ("0.0.9", "0.2.0")[number % 2], "canary_s": 0},
+        "cluster.finalize_version": {"canary_s": 0},
         "cluster.configure": {"config": {"log.retention.ms": f"{number}000"}},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},

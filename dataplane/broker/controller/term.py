@@ -29,6 +29,7 @@ from dataplane.broker.controller.topic_deletion_manager import TopicDeletionMana
 from dataplane.broker.controller.zk_client import ControllerZkClient
 from dataplane.cluster.offline_replicas import OfflineReplicaRetries
 from dataplane.cluster.replica_state_machine import ReplicaStateMachine
+from dataplane.config.inter_broker import PROTOCOL_KEY, sends_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +78,7 @@ class ControllerTerm:
             listener=listener,
             on_deleted=on_deleted,
             on_leader_and_isr=on_leader_and_isr,
+            sends=sends_at(broker_config().get_str(PROTOCOL_KEY)),
         )
         batch = ControllerBrokerRequestBatch(context, channels)
         common = (context, zk, batch)

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.config.inter_broker import NEWEST
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.retry_warning import RetryWarning
 from dataplane.wire.messages.alter_partition import (
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-VERSION = 3
 TIMEOUT_MS = 10_000
 RETRY_MS_MIN, RETRY_MS_MAX = 50, 1_000
 # Up to so many changes of one answer are logged by name.
@@ -66,12 +66,16 @@ class AlterPartitionManager:
         metrics: Metrics,
         lifecycle: BrokerLifecycle,
         past_controller: PastController,
+        *,
+        version: int = NEWEST.alter_partition,
     ) -> None:
+        """`version` is that of the request (`dataplane.config.inter_broker`)."""
         self._controller_client = controller_client
         self._metadata_cache = metadata_cache
         self._metrics = metrics
         self._lifecycle = lifecycle
         self.past_controller = past_controller
+        self._version = version
         self._queue: dict[Partition, _Proposal] = {}
         self._open: dict[Partition, _Proposal] = {}
         """The queue and what is under way: a proposal that is not in here any more was settled."""
@@ -109,7 +113,7 @@ class AlterPartitionManager:
             batch, self._queue = self._queue, {}
             try:
                 response = await self._controller_client.request(
-                    self._request(batch), VERSION, timeout_ms=TIMEOUT_MS
+                    self._request(batch), self._version, timeout_ms=TIMEOUT_MS
                 )
             except (KafkaError, ConnectionError, TimeoutError) as error:
                 await self._requeue(batch, str(error))

@@ -15,6 +15,7 @@ import {
   topic,
   topicCounts,
   topicRow,
+  versions,
 } from "@/testing/samples";
 import { group, groupCounts, groupRow, lagPoint } from "@/testing/samples-groups";
 import { type Answers, ok } from "@/testing/server";
@@ -69,6 +70,7 @@ const PAGES: Answers = {
     parts: {
       cluster: ok(cluster({ brokers: [broker()] })),
       summary: ok({ topics: 1, partitions: 1, under_replicated: 0, offline: 0, size_bytes: 1 }),
+      versions: ok(versions({ may_change: false })),
       loads,
       reassignments: moves,
       attention: ok([]),

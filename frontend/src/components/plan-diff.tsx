@@ -12,6 +12,7 @@ import { QuotaDiff } from "./diffs/quota-diff";
 import { ReassignmentDiff } from "./diffs/reassignment-diff";
 import { RollDiff } from "./diffs/roll-diff";
 import { AddBrokersDiff, RemoveBrokersDiff } from "./diffs/scale-diff";
+import { FinalizeDiff, UpgradeDiff } from "./diffs/upgrade-diff";
 
 /** The effect of a plan, drawn for its kind; most kinds change one thing and show it before and after. `past`: it was confirmed. */
 export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean }) {
@@ -28,6 +29,10 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
       return <AddBrokersDiff diff={plan.diff} />;
     case "cluster.remove_brokers":
       return <RemoveBrokersDiff diff={plan.diff} />;
+    case "cluster.upgrade":
+      return <UpgradeDiff diff={plan.diff} />;
+    case "cluster.finalize_version":
+      return <FinalizeDiff diff={plan.diff} />;
     case "offset.reset":
     case "offset.restore":
       return <OffsetDiff diff={plan.diff} />;

@@ -49,6 +49,9 @@ export type AddBrokersDiffData = Schemas["AddBrokersDiff"];
 export type RemoveBrokersDiffData = Schemas["RemoveBrokersDiff"];
 /** A plan that an operation or a refusal offers, on the same cluster. */
 export type NextPlan = Schemas["NextPlan"];
+export type UpgradeDiffData = Schemas["UpgradeDiff"];
+export type FinalizeDiffData = Schemas["FinalizeDiff"];
+export type ClusterVersions = Schemas["ClusterVersions"];
 export type RolledBroker = Schemas["Rolled"];
 export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
 export type OperationKind = Schemas["OperationKindEnum"];

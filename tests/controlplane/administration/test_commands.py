@@ -233,6 +233,9 @@ def test_keys_and_their_accounts():
 
 def test_hosts(world):
     assert {row["host_id"] for row in run("host", "list")} == {"host-1", "host-2", "host-3"}
+    versions = run("host", "versions", "host-1")
+    assert [row["name"] for row in versions["versions"]] == ["agent", "0.0.9", "0.2.0"]
+    assert "has said which versions" in refusal("host", "versions", "nobody")
     assert run("host", "cordon", "host-1", "--reason", "a disk")["state_reason"] == "a disk"
     assert run("host", "drain", "host-1")["state"] == "draining"
     assert run("host", "uncordon", "host-1")["state"] == "active"

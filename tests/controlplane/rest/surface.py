@@ -281,6 +281,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "cluster.restart": {"brokers": [1], "canary_s": 0},
     "cluster.add_brokers": {"count": 2},
     "cluster.remove_brokers": {"brokers": [1]},
+    "cluster.upgrade": {"version": "0.2.0", "canary_s": 0},
+    "cluster.finalize_version": {"canary_s": 0},
     "leaders.elect": {"topics": ["orders"], "broker": 1},
     "topic.create": {
         "name": "new",

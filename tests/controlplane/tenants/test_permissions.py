@@ -43,6 +43,7 @@ TABLE = [
     ("get", "/clusters/{cluster}", None, 200, False),
     ("delete", "/clusters/{cluster}", None, 201, False),
     ("get", "/clusters/{cluster}/client-config", None, 200, False),
+    ("get", "/clusters/{cluster}/versions", None, 200, False),
     ("get", "/clusters/{cluster}/topics", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/messages", None, 200, False),

@@ -1,7 +1,8 @@
-"""`manage.py host list|placement|token|plan|cordon|drain|declare-lost|remove|…`: see `--help`."""
+"""`manage.py host list|versions|placement|token|plan|cordon|drain|declare-lost|…`: see `--help`."""
 
 import contextlib
 import re
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -23,6 +24,7 @@ from controlplane.administration.services.hosts import (
 from controlplane.clusters.host_states import ACTIVE, ACTS, CORDONED, DECLARE_LOST, DRAINING
 from controlplane.clusters.hosts import HostsUnavailableError, hosts
 from controlplane.clusters.inputs import BROKERS_MAX
+from controlplane.common.times import iso_of_ms
 from controlplane.healing.draining import drain_pause
 
 HOST_NAME_MAX = 100
@@ -48,6 +50,7 @@ class Command(AdministrationCommand):
         found = {}
         for action, words in {
             "add": "print how a host is admitted",
+            "versions": "which releases of the brokers it has, and why others are none",
             "plan": "what an act would mean now; nothing changes",
             "cordon": "it gets no more brokers; those that it has go on",
             "uncordon": "it gets brokers again",
@@ -106,6 +109,16 @@ class Command(AdministrationCommand):
 
     def do_explain(self, options: Row) -> Row:
         return selectors.plan_placement(options["plan_id"])
+
+    def do_versions(self, options: Row) -> Row:
+        found = hosts().versions([options["host_id"]])[options["host_id"]]
+        if not found.is_known:
+            raise CommandError(f"no agent of {options['host_id']} has said which versions it has")
+        return {
+            "versions": [asdict(each) for each in found.releases],
+            "refused": dict(found.refused),
+            "reported_at": iso_of_ms(found.reported_at_ms),
+        }
 
     def do_plan(self, options: Row) -> Row:
         return host_plan(options["host_id"], options["act"])

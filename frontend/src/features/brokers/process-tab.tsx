@@ -26,6 +26,8 @@ export function ProcessTab({ process }: { process: BrokerProcess }) {
               value: formatInteger(process.restarts),
               tone: process.restarts > 0 ? "warn" : undefined,
             },
+            { label: say.version, value: process.version ?? say.notKnown, note: process.software ?? undefined },
+            { label: say.speaks, value: process.protocol ?? say.notKnown },
             { label: say.reported, value: at(process.reported_at_ms) },
           ]}
         />

@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { broker, cluster, operation, plan, session, timelineEvent } from "@/testing/samples";
+import { broker, cluster, operation, plan, session, timelineEvent, versions } from "@/testing/samples";
 import { type Answers, ok, stale, unavailable } from "@/testing/server";
 
 const summary = { topics: 4, partitions: 24, under_replicated: 0, offline: 0, size_bytes: 4096 };
@@ -22,6 +22,7 @@ const base = {
   attention: ok([]),
   summary: ok(summary),
   loads: ok([load]),
+  versions: ok(versions()),
   reassignments: ok(moving()),
   operations: ok([operation()]),
   events: ok([timelineEvent()]),

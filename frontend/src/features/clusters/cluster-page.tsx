@@ -40,6 +40,7 @@ import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
 import { HealingCard } from "./healing-card";
 import { AddBrokers, RemoveBroker } from "./scale-brokers";
+import { SoftwareCard } from "./software-card";
 
 const say = words.clusterPage;
 
@@ -344,6 +345,13 @@ export function ClusterPage() {
             {(rows) => (rows.length > 0 ? <EventList events={rows} /> : <Empty title={say.nothingHappenedLately} />)}
           </PartView>
         </Card>
+        {cluster?.kind === "managed" && (
+          <Card title={say.software}>
+            <PartView query={query} name="versions">
+              {(versions) => <SoftwareCard versions={versions} clusterId={clusterId} />}
+            </PartView>
+          </Card>
+        )}
         <div className="ps-cols-1-1">
           <Card title={say.connectAClient} padded>
             <PartView query={query} name="client_config">

@@ -102,6 +102,9 @@ export const brokers = {
     process: "Process",
     restartsByItsAgent: "Restarts by its agent",
     reported: "Reported",
+    version: "Version",
+    speaks: "Speaks to brokers",
+    notKnown: "not known",
     lastLinesOfTheLog: "Last lines of the log",
     itHasNotEndedByItself: "It has not ended by itself",
     whatIsListedHere:

@@ -10,6 +10,8 @@ export const kinds = {
   "cluster.add_brokers": "Add brokers",
   "cluster.remove_brokers": "Remove brokers",
   "cluster.replace_broker": "Put a broker on another host",
+  "cluster.upgrade": "Change the brokers' version",
+  "cluster.finalize_version": "Raise the brokers' protocol",
   "leaders.elect": "Elect preferred leaders",
   "topic.create": "Create topic",
   "topic.update": "Change topic configuration",

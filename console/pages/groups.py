@@ -11,8 +11,7 @@ from console.pages.shared import counts_of, observed, observed_parts
 from console.parts import Part
 from console.sources import Beside, OfSections
 from controlplane.analytics import selectors as analytics
-from controlplane.analytics.judged import judged_groups
-from controlplane.analytics.revisions import judged_as
+from controlplane.analytics.judged import judged_as, judged_groups
 from controlplane.analytics.times import iso_ms, ms_of
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of, seen_cluster

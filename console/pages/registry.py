@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework.serializers import Serializer
 
 from console import serializers as shapes
+from console.access_query import AccessQuery
 from console.analytics_query import AnalyticsQuery
 from console.list_query import PageQuery
 from console.operation_query import OperationsQuery
@@ -96,7 +97,14 @@ PAGES: dict[str, Page] = {
         sources=GROUPS_SOURCES,
     ),
     "group": Page(group, shapes.GroupPageSerializer, "One group", f"{_CLUSTER}/<path:group>"),
-    "access": Page(access, shapes.AccessPageSerializer, "Users and ACLs", _CLUSTER, Area.ACCESS),
+    "access": Page(
+        access,
+        shapes.AccessPageSerializer,
+        "Users and ACLs",
+        _CLUSTER,
+        Area.ACCESS,
+        query=AccessQuery(),
+    ),
     "reassign": Page(reassign, shapes.ReassignPageSerializer, "What can be moved", _CLUSTER),
     "analytics": Page(
         analytics,

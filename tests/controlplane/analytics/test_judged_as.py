@@ -9,8 +9,8 @@ from django.utils import timezone
 from controlplane.analytics import services
 from controlplane.analytics.conf import conf
 from controlplane.analytics.judge import INSTANTS, store
+from controlplane.analytics.judged import judged_as
 from controlplane.analytics.models import CollectorState, GoldGroupLag, GroupVerdict
-from controlplane.analytics.revisions import judged_as
 from controlplane.analytics.rules import VERDICT_STALE_S
 from controlplane.analytics.slices import Sample
 from controlplane.analytics.times import ms_of

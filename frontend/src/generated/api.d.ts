@@ -4234,10 +4234,12 @@ export interface components {
         };
         ConsoleAccessParts: {
             acls: components["schemas"]["AclListPart"];
+            acls_counts: components["schemas"]["ListCountsPart"];
             drift: components["schemas"]["AccessDriftPart"];
             overlaps: components["schemas"]["PasswordOverlapListPart"];
             quotas: components["schemas"]["ClientQuotaListPart"];
-            users: components["schemas"]["KafkaUserListPart"];
+            users: components["schemas"]["ListedUserListPart"];
+            users_counts: components["schemas"]["UserCountsPart"];
         };
         ConsoleAnalyticsPage: {
             parts: components["schemas"]["ConsoleAnalyticsParts"];
@@ -5337,17 +5339,6 @@ export interface components {
             stale_reason: string | null;
             username: string;
         };
-        KafkaUserListPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["KafkaUser"][] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
-        };
         KafkaUserPage: {
             data: components["schemas"]["KafkaUser"][];
             observed: components["schemas"]["Observed"];
@@ -5647,6 +5638,52 @@ export interface components {
             broker: number | null;
             code: string;
             text: string;
+        };
+        ListCounts: {
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+        };
+        ListCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ListCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        ListedUser: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
+            /** @description The service's own user. */
+            managed: boolean;
+            mechanisms: string[];
+            /** @description null: ACLs were never read. */
+            rules: components["schemas"]["UserRules"] | null;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
+            username: string;
+        };
+        ListedUserListPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ListedUser"][] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         /** @enum {string} */
         ListenerSecurityEnum: "SASL_SSL" | "SASL_PLAINTEXT";
@@ -8497,6 +8534,28 @@ export interface components {
             is_staff: boolean;
             username: string;
         };
+        UserCounts: {
+            /** @description The service's own users that are there. */
+            managed: string[];
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+        };
+        UserCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["UserCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         UserCreateInputs: {
             acls?: components["schemas"]["BindingInputs"][];
             /** @default SCRAM-SHA-512 */
@@ -8684,6 +8743,14 @@ export interface components {
              * @enum {string}
              */
             kind: "user.rotate";
+        };
+        UserRules: {
+            /** @description ACLs that name the user. */
+            count: number;
+            /** @description Of these. */
+            denies: number;
+            /** @description At most 5 of them. */
+            first: components["schemas"]["AclBinding"][];
         };
         UserTenant: {
             name: string;
@@ -24427,7 +24494,20 @@ export interface operations {
     };
     console_page_access: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From 1; one that is too far is the last. */
+                page?: number;
+                /** @description A part of what an ACL says, in any case. */
+                q?: string;
+                /** @description principal by default. */
+                sort?: "-host" | "-operation" | "-permission" | "-principal" | "-resource" | "host" | "operation" | "permission" | "principal" | "resource";
+                /** @description From 1; one that is too far is the last. */
+                users_page?: number;
+                /** @description A part of the name, in any case. */
+                users_q?: string;
+                /** @description username by default. */
+                users_sort?: "-username" | "username";
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -24465,6 +24545,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

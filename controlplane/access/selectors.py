@@ -1,5 +1,6 @@
 """Reads: users and ACLs from the observed tables, where they drift; passwords that overlap."""
 
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -35,12 +36,14 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import QUOTA_IP, QUOTA_USER, AclBinding, ClientQuota
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
+from controlplane.observed.rows import acl_key
 from controlplane.observed.sections import ACLS, QUOTAS, USERS
 from controlplane.observed.selectors import (
     Section,
     asked_now,
     reason_alone,
     rows_of,
+    rows_to_cut,
     section,
     shown,
 )
@@ -48,6 +51,7 @@ from controlplane.observed.services import observed_row, observed_section
 from controlplane.operations.selectors import verified
 
 SERVICE_USERS = frozenset({ADMIN_USER, BROKER_USER})
+KEYS_A_STATEMENT = 500
 HIDDEN = "The brokers do not show what they are."
 
 
@@ -74,13 +78,25 @@ def access_drift(reader: Reader) -> dict[str, Any]:
     )
     found = []
     if at_users.as_of is not None:
-        users = [row.row for row in rows_of(reader, USERS)]
+        users = _rows_at(reader, USERS, desired.users)
         seen = {user["username"]: user["mechanisms"] for user in users}
         found += user_drift(desired.users, seen)
     if at_rules.as_of is not None:
-        rules = bindings_of([row.row for row in rows_of(reader, ACLS)])
+        rules = bindings_of(_rows_at(reader, ACLS, [acl_key(rule) for rule in desired.rules]))
         found += rule_drift(desired.rules, set(rules))
     return {"data": found, "users": at_users.as_row(), "acls": at_rules.as_row()}
+
+
+def _rows_at(reader: Reader, name: str, keys: Collection[str]) -> list[dict[str, Any]]:
+    """What is observed of these alone, in a number of statements that grows by 500 keys."""
+    rows, every = rows_to_cut(reader, name), sorted(keys)
+    return [
+        row
+        for start in range(0, len(every), KEYS_A_STATEMENT)
+        for row in rows.filter(key__in=every[start : start + KEYS_A_STATEMENT]).values_list(
+            "row", flat=True
+        )
+    ]
 
 
 def acl_row(row: ObservedRow, at: Section) -> dict[str, Any]:
@@ -246,15 +262,20 @@ def open_overlap(cluster_id: str | None, username: str) -> PasswordOverlap | Non
     return open_overlaps(cluster_id).filter(username=username).first()
 
 
-def overlap_list(cluster: Cluster, scope: Scope) -> list[dict[str, Any]]:
-    """Those that are open, for whoever may see the cluster's users.
+def overlap_list(
+    cluster: Cluster, scope: Scope, users: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Those that are open, of all users or of these, for whoever may see the cluster's users.
 
     Raises:
         Forbidden: the scope covers a part of the cluster only.
     """
     if not scope.sees(Area.ACCESS, cluster.name):
         raise Forbidden("Users are seen with a role on the whole cluster.")
-    return [overlap_dict(row) for row in open_overlaps(cluster.pk).order_by("username")]
+    rows = open_overlaps(cluster.pk).order_by("username")
+    if users is not None:
+        rows = rows.filter(username__in=users)
+    return [overlap_dict(row) for row in rows]
 
 
 def overlap_dict(row: PasswordOverlap) -> dict[str, Any]:

@@ -86,9 +86,12 @@ const PAGES: Answers = {
       }),
     },
   },
+  "GET /api/v1/clusters/c1/users": { data: [], page: { next: null, has_more: false } },
   "GET /console/api/pages/access/c1": {
     parts: {
-      users: ok([user]),
+      users: ok([{ ...user, rules: { count: 0, denies: 0, first: [] } }]),
+      users_counts: ok({ page: 1, size: 50, matched: 1, total: 1, managed: [] }),
+      acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
       overlaps: ok([]),
       acls: ok([]),
       quotas: ok([quota]),

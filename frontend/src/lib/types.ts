@@ -23,7 +23,8 @@ export type GroupRow = Schemas["GroupRow"];
 export type GroupDetail = Schemas["Group"];
 export type GroupMember = Schemas["GroupMember"];
 export type GroupOffset = Schemas["GroupOffset"];
-export type KafkaUser = Schemas["KafkaUser"];
+export type KafkaUser = Schemas["ListedUser"];
+export type ListCounts = Schemas["ListCounts"];
 /** Two passwords of one user that work beside each other. */
 export type PasswordOverlap = Schemas["PasswordOverlap"];
 /** Users and rules that are not as the last verified operation left them, and when each was read. */

@@ -6,7 +6,13 @@ import { AT, plan, session } from "@/testing/samples";
 import { type Answers, ok, unavailable } from "@/testing/server";
 
 const PATH = "/clusters/c1/access";
-const user = (username: string, managed = false) => ({ username, mechanisms: ["SCRAM-SHA-512"], managed });
+const user = (username: string, managed = false, first: object[] = [], more: object = {}) => ({
+  username,
+  mechanisms: ["SCRAM-SHA-512"],
+  managed,
+  rules: { count: first.length, denies: 0, first, ...more },
+});
+const counts = (total: number, more: object = {}) => ok({ page: 1, size: 50, matched: total, total, ...more });
 const rule = {
   principal: "User:app",
   host: "*",
@@ -55,12 +61,15 @@ const parts = {
   drift: drift([]),
   overlaps: ok([]),
   quotas: ok([]),
-  users: ok([user("app"), user("penstock", true), user("idle")]),
+  users: ok([user("app", false, [rule, denial], { denies: 1 }), user("idle"), user("penstock", true)]),
+  users_counts: counts(3, { managed: ["penstock"] }),
+  acls_counts: counts(2),
   acls: ok([rule, denial].map((row) => ({ ...row, as_of: AT, stale_reason: null }))),
 };
 const open = (search = "", answer: object = parts, more: Answers = {}) =>
   openPage(PATH + search, {
     "GET /console/api/pages/access/c1": { parts: answer },
+    "GET /api/v1/clusters/c1/users": { data: [user("app"), user("idle")], page: { next: null, has_more: false } },
     "POST /api/v1/plans": plan({
       kind: "acl.create",
       confirm_phrase: null,
@@ -68,6 +77,10 @@ const open = (search = "", answer: object = parts, more: Answers = {}) =>
     } as never),
     ...more,
   });
+const pageAsked = (asked: { url: string }[]) => {
+  const last = asked.filter((one) => one.url.includes("pages/access")).at(-1)?.url ?? "";
+  return Object.fromEntries(new URLSearchParams(last.split("?")[1]));
+};
 const posted = (asked: { method: string; body: unknown }[]) => asked.find((one) => one.method === "POST")?.body;
 
 describePageStates({ path: PATH, page: "access/c1", title: "Access", parts, part: "users", shows: "idle" });
@@ -175,11 +188,40 @@ describe("access", () => {
       expect(posted(asked)).toEqual({ kind: "acl.delete", cluster_id: "c1", inputs: { bindings: [denial] } }),
     );
     fill("Search ACLs", "deny");
-    await waitFor(async () => expect(await rowsOf("ACLs")).toHaveLength(1));
+    await waitFor(() => expect(pageAsked(asked)).toEqual({ q: "deny" }));
+    // What was chosen stays chosen, whatever is looked at.
+    expect(screen.getByRole("button", { name: "Remove 1 ACL" })).toBeTruthy();
+    press("Operation");
+    await waitFor(() => expect(pageAsked(asked)).toEqual({ q: "deny", sort: "operation" }));
+  });
+
+  it("finds and pages users on the server, and says of many ACLs the first", async () => {
+    const busy = user("busy", false, [rule], { count: 41 });
+    const { asked, router } = await open("", {
+      ...parts,
+      users: ok([busy, { ...user("new"), rules: null }]),
+      users_counts: counts(1200, { managed: [] }),
+    });
+    expect((await rowsOf("Users")).map((row) => row[2])).toEqual([
+      "read sales*; 40 more",
+      "not known: the ACLs were never read",
+    ]);
+    expect(screen.getByRole("tab", { name: "Users (1,200)" })).toBeTruthy();
+    fireEvent.click(await screen.findByRole("button", { name: "2" }));
+    await waitFor(() => expect(pageAsked(asked)).toEqual({ users_page: "2" }));
+    fill("Search users", "bus");
+    await waitFor(() => expect(pageAsked(asked)).toEqual({ users_q: "bus" }));
+    expect(router.state.location.search).toEqual({ q: "bus" });
+  });
+
+  it("says when nothing matches, instead of what to do while there is nothing", async () => {
+    await open("?tab=acls&q=zzz", { ...parts, acls: ok([]), acls_counts: counts(2, { matched: 0 }) });
+    expect(await screen.findByText("No ACL matches")).toBeTruthy();
   });
 
   it("has empty lists that say what to do", async () => {
-    await open("", { ...parts, users: ok([]), acls: ok([]) });
+    const none = { users_counts: counts(0, { managed: [] }), acls_counts: counts(0) };
+    await open("", { ...parts, ...none, users: ok([]), acls: ok([]) });
     expect(await screen.findByText("No users yet")).toBeTruthy();
     fireEvent.click(screen.getByRole("tab", { name: "ACLs" }));
     expect(await screen.findByText("No ACLs yet")).toBeTruthy();

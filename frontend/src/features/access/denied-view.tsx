@@ -12,7 +12,6 @@ import { type AuditedBroker, type DeniedAttempt, useDeniedAttempts } from "@/lib
 import { formatInteger } from "@/lib/format";
 import { onOneLine } from "@/lib/hostile";
 import { ApiError } from "@/lib/problem";
-import type { KafkaUser } from "@/lib/types";
 import { words } from "@/words/access";
 import { operationWords } from "@/lib/acl-words";
 import { type AclInput } from "./acl-words";
@@ -22,7 +21,8 @@ const say = words.deniedView;
 
 interface DeniedViewProps {
   clusterId: string;
-  users: KafkaUser[];
+  /** The service's own users; null while that is not known. */
+  managed: string[] | null;
   canWrite: boolean;
   view: TableView;
   onView: (view: TableView) => void;
@@ -129,7 +129,7 @@ function Reach({ brokers, at }: { brokers: AuditedBroker[]; at: number }) {
 const EVENTS: Record<DeniedAttempt["event"], string> = say.events;
 
 const column = createColumnHelper<DeniedAttempt>();
-const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
+const columns = ({ managed, canWrite, onGrant }: DeniedViewProps) => [
   column.accessor("last_ms", { header: say.last, cell: (cell) => <RelTime at={cell.getValue()} /> }),
   column.accessor("principal", {
     header: say.principal,
@@ -174,7 +174,7 @@ const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
           id: "grant",
           header: "",
           cell: ({ row: { original } }) => {
-            const acl = grantFor(original, users);
+            const acl = grantFor(original, managed);
             return (
               acl && (
                 <Button

@@ -16,10 +16,10 @@ import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Status } from "@/components/status";
 import { RISK_SEVERITY } from "@/generated/constants";
-import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
+import { useChart } from "@/lib/charts";
 import { formatInteger } from "@/lib/format";
-import { lossExactly, lossIn, totalByGroup } from "@/lib/lag";
+import { linesByGroup, lossExactly, lossIn } from "@/lib/lag";
 import { type PageModel, usePageOfList } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range, sortOf } from "@/lib/search";
@@ -175,15 +175,15 @@ export function AnalyticsPage() {
     topics_page: search.tpage,
   };
   const query = usePageOfList("analytics/{cluster_id}", { cluster_id: clusterId }, ask, pace);
-  const history = useLag(clusterId, range);
+  const history = useChart(clusterId, "lag_records", range);
   const parts = query.data?.parts;
   const runId = parts?.lag.data?.run_id;
   const client = useQueryClient();
   useEffect(() => {
     if (runId) void client.invalidateQueries({ queryKey: ["analytics", clusterId] });
   }, [client, clusterId, runId]);
-  const series = useMemo(() => totalByGroup(history.data?.data ?? []), [history.data]);
-  const newest = parts?.lag.data?.as_of ? parts.lag.data : history.data;
+  const series = useMemo(() => (history.data ? linesByGroup(history.data) : []), [history.data]);
+  const newest = parts?.lag.data;
   const firstVerdictAt = parts?.collector.data?.first_verdict_due_at;
   return (
     <>
@@ -243,7 +243,10 @@ export function AnalyticsPage() {
                 {say.offsetsAreSampledEveryFew}
               </Empty>
             ) : (
-              <TimeChart series={series} label={say.lagByGroupOver} height={260} about={{ clusterId }} />
+              <>
+                <TimeChart series={series} label={say.lagByGroupOver} height={260} about={{ clusterId }} />
+                {history.data?.complete === false && <p className="ps-muted">{say.highestOnly(series.length)}</p>}
+              </>
             )}
           </div>
         </Card>

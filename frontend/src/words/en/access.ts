@@ -61,6 +61,8 @@ export const access = {
   aclTable: {
     acls: "ACLs",
     searchAcls: "Search ACLs",
+    noAclMatches: "No ACL matches",
+    searchForLess: "Search for less of what it says.",
     removeAcls: (amount: number) => count(amount, { one: "Remove # ACL", other: "Remove # ACLs" }),
     choose: "Choose",
     chooseAcl: (principal: string, operation: string, resource: string) =>
@@ -272,6 +274,11 @@ export const access = {
     may: "May",
     everything: "everything: super user of the service",
     nothingYet: "nothing yet",
+    notKnown: "not known: the ACLs were never read",
+    andMore: (amount: number) => `; ${number(amount)} more`,
+    searchUsers: "Search users",
+    noUserMatches: "No user matches",
+    searchForLess: "Search for less of the name.",
     rules: (amount: number) => count(amount, { one: "# rule", other: "# rules" }),
     deny: "DENY",
     actions: "Actions",

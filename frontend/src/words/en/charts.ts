@@ -68,6 +68,9 @@ export const charts = {
     behindByTime: "Behind by (time)",
     lagOverTime: "Lag over time",
   },
+  lagLines: {
+    groupOnTopic: (group: string, topic: string) => `${group} on ${topic}`,
+  },
   measureChart: {
     notKnownYet: "Not known yet",
     nothingInThisRange: "Nothing in this range",

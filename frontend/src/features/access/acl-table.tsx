@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Breakable } from "@/components/breakable";
 import { DataTable, type TableView } from "@/components/data-table";
 import { SearchBox } from "@/components/search-box";
+import { operationWords, typeWords } from "@/lib/acl-words";
 import type { AclBinding } from "@/lib/types";
 import { words } from "@/words/access";
 
@@ -49,7 +50,11 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
             cell: ({ row }) => (
               <Checkbox
                 size="xs"
-                aria-label={say.chooseAcl(row.original.principal, row.original.operation, row.original.resource_name)}
+                aria-label={say.chooseAcl(
+                  row.original.principal,
+                  operationWords(row.original.operation),
+                  row.original.resource_name,
+                )}
                 checked={chosen.has(row.id)}
                 onChange={() => toggle(row.id)}
               />
@@ -75,14 +80,14 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
     }),
     column.accessor("operation", {
       header: say.operation,
-      cell: (cell) => cell.getValue().toLowerCase().replaceAll("_", " "),
+      cell: (cell) => operationWords(cell.getValue()),
     }),
     column.accessor((row) => `${row.resource_type} ${row.resource_name}`, {
       id: "resource",
       header: say.on,
       cell: ({ row: { original: acl } }) => (
         <>
-          <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span>{" "}
+          <span className="ps-muted">{typeWords(acl.resource_type)}</span>{" "}
           <span
             className="ps-mono"
             title={acl.pattern_type === "PREFIXED" ? say.everyNameThatStartsWith(acl.resource_name) : undefined}

@@ -161,10 +161,22 @@ def _add_join(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--address", required=True, help="where clients reach this host")
     parser.add_argument("--rack", default=None, help="default: the host's name")
-    parser.add_argument("--port-range", default="9092-9191", metavar="LOW-HIGH")
-    parser.add_argument("--data-dir", default="/var/lib/penstock-agent")
     parser.add_argument(
-        "--into", default="/etc/penstock", metavar="DIR", help="where agent.env and keys go"
+        "--port-range",
+        default="9092-9191",
+        metavar="LOW-HIGH",
+        help="ports that its brokers may take; default: 9092-9191",
+    )
+    parser.add_argument(
+        "--data-dir",
+        default="/var/lib/penstock-agent",
+        help="brokers' files, logs and pids; default: /var/lib/penstock-agent",
+    )
+    parser.add_argument(
+        "--into",
+        default="/etc/penstock",
+        metavar="DIR",
+        help="where agent.env and keys go; default: /etc/penstock",
     )
 
 

@@ -5,6 +5,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createMemoryHistory, RouterProvider } from "@tanstack/react-router";
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { createAppRouter } from "@/app/router";
+import { theme } from "@/app/theme";
 import { type Answers, ok, serve } from "./server";
 import { cluster, listed, session } from "./samples";
 import { readiness } from "./samples-readiness";
@@ -36,7 +37,7 @@ export async function openPage(path: string, answers: Answers = {}) {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const router = createAppRouter(client, createMemoryHistory({ initialEntries: [path] }));
   render(
-    <MantineProvider env="test">
+    <MantineProvider env="test" theme={theme}>
       <QueryClientProvider client={client}>
         <Notifications />
         <RouterProvider router={router} />

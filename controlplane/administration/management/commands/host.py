@@ -37,15 +37,20 @@ class Command(AdministrationCommand):
     def add_actions(self, actions: Any) -> None:
         actions.add_parser("list", help="all hosts, with what runs on each")
         placement = actions.add_parser("placement", help="where a new cluster would go, and why")
-        placement.add_argument("--brokers", type=int, default=3)
+        placement.add_argument("--brokers", type=int, default=3, help="how many it has (3)")
         explain = actions.add_parser("explain", help="why a plan places brokers as it does")
-        explain.add_argument("plan_id")
+        explain.add_argument("plan_id", help="as its page and the REST API name it")
         actions.add_parser("tokens", help="tokens by which hosts join, the newest first")
         revoke = actions.add_parser("revoke-token", help="end a token that no host has used")
-        revoke.add_argument("token_id")
+        revoke.add_argument("token_id", help="as `tokens` lists it")
         token = actions.add_parser("token", help="make a token by which one host joins, once")
         token.add_argument("host_id")
-        token.add_argument("--lifetime-s", type=int, default=JOIN_LIFETIME_S)
+        token.add_argument(
+            "--lifetime-s",
+            type=int,
+            default=JOIN_LIFETIME_S,
+            help=f"how long it may be used, seconds ({JOIN_LIFETIME_S})",
+        )
         token.add_argument("--note", default="", help="kept with the token")
         found = {}
         for action, words in {
@@ -81,9 +86,11 @@ class Command(AdministrationCommand):
 
     def do_token(self, options: Row) -> Row:
         if not re.match(HOST_NAME, options["host_id"]) or len(options["host_id"]) > HOST_NAME_MAX:
-            raise CommandError("a host's name is of letters, digits, dots, dashes, underscores")
+            raise CommandError(
+                "a host's name has letters, digits, dots, dashes and underscores, 100 at most"
+            )
         if not 60 <= options["lifetime_s"] <= JOIN_LIFETIME_MAX_S:
-            raise CommandError(f"--lifetime-s: from 60 to {JOIN_LIFETIME_MAX_S}")
+            raise CommandError(f"--lifetime-s is from 60 to {JOIN_LIFETIME_MAX_S} seconds")
         made = token_make(
             host_id=options["host_id"],
             lifetime_s=options["lifetime_s"],
@@ -104,7 +111,7 @@ class Command(AdministrationCommand):
 
     def do_placement(self, options: Row) -> Row:
         if not 1 <= options["brokers"] <= BROKERS_MAX:
-            raise CommandError(f"--brokers: from 1 to {BROKERS_MAX}")
+            raise CommandError(f"--brokers is a number from 1 to {BROKERS_MAX}")
         return selectors.placement_preview(options["brokers"])
 
     def do_explain(self, options: Row) -> Row:

@@ -5,6 +5,7 @@ import { Breakable } from "@/components/breakable";
 import { DataTable, type TableView } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { SearchBox } from "@/components/search-box";
+import { operationWords, typeWords } from "@/lib/acl-words";
 import type { AclBinding, ListCounts } from "@/lib/types";
 import { words } from "@/words/access";
 
@@ -52,7 +53,11 @@ export function AclTable({ acls, counts, canWrite, view, onView, onRemove, empty
             cell: ({ row }) => (
               <Checkbox
                 size="xs"
-                aria-label={say.chooseAcl(row.original.principal, row.original.operation, row.original.resource_name)}
+                aria-label={say.chooseAcl(
+                  row.original.principal,
+                  operationWords(row.original.operation),
+                  row.original.resource_name,
+                )}
                 checked={chosen.has(row.id)}
                 onChange={() => toggle(row.original)}
               />
@@ -78,14 +83,14 @@ export function AclTable({ acls, counts, canWrite, view, onView, onRemove, empty
     }),
     column.accessor("operation", {
       header: say.operation,
-      cell: (cell) => cell.getValue().toLowerCase().replaceAll("_", " "),
+      cell: (cell) => operationWords(cell.getValue()),
     }),
     column.accessor((row) => `${row.resource_type} ${row.resource_name}`, {
       id: "resource",
       header: say.on,
       cell: ({ row: { original: acl } }) => (
         <>
-          <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span>{" "}
+          <span className="ps-muted">{typeWords(acl.resource_type)}</span>{" "}
           <span
             className="ps-mono"
             title={acl.pattern_type === "PREFIXED" ? say.everyNameThatStartsWith(acl.resource_name) : undefined}

@@ -13,7 +13,7 @@ import { formatInteger } from "@/lib/format";
 import { onOneLine } from "@/lib/hostile";
 import { ApiError } from "@/lib/problem";
 import { words } from "@/words/access";
-import { operationWords } from "@/lib/acl-words";
+import { operationWords, typeWords } from "@/lib/acl-words";
 import { type AclInput } from "./acl-words";
 import { grantFor } from "./denied-grant";
 
@@ -147,7 +147,7 @@ const columns = ({ managed, canWrite, onGrant }: DeniedViewProps) => [
         <span title={say.request(onOneLine(original.api))}>
           {original.event === "denied" ? operationWords(original.operation) : EVENTS[original.event]}
         </span>{" "}
-        <span className="ps-muted">{original.resource_type?.toLowerCase().replaceAll("_", " ")}</span>{" "}
+        <span className="ps-muted">{original.resource_type && typeWords(original.resource_type)}</span>{" "}
         <span className="ps-mono">
           <Breakable text={onOneLine(original.resource_name)} />
         </span>
@@ -180,7 +180,11 @@ const columns = ({ managed, canWrite, onGrant }: DeniedViewProps) => [
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={say.grantThisTo(original.principal, original.operation, original.resource_name)}
+                  aria-label={say.grantThisTo(
+                    original.principal,
+                    operationWords(original.operation),
+                    original.resource_name,
+                  )}
                   onClick={() => onGrant(original.principal, acl)}
                 >
                   {say.grantThis}

@@ -1,6 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { processWord } from "@/components/broker-state";
 import { Card, Lines } from "@/components/card";
 import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
@@ -185,7 +186,7 @@ function Brokers({ host }: { host: PlatformHost }) {
                 <td>{broker.cluster}</td>
                 <td className="ps-tnum">{broker.broker_id}</td>
                 <td>
-                  {broker.observed_state ?? say.notKnown}{" "}
+                  {broker.observed_state === null ? say.notKnown : processWord(broker.observed_state)}{" "}
                   <span className="ps-muted">
                     <RelTime at={broker.observed_at} fallback="" />
                   </span>

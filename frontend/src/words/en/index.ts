@@ -12,6 +12,7 @@ export { connect } from "./connect";
 export { destinations } from "./destinations";
 export { diffs } from "./diffs";
 export { events } from "./events";
+export { fields } from "./fields";
 export { frame } from "./frame";
 export { grants } from "./grants";
 export { groups } from "./groups";

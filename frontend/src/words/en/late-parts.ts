@@ -83,6 +83,7 @@ export const lateParts = {
     partition: "Partition",
   },
   replicas: {
+    leader: "leader",
     inSync: "in sync",
     notInSync: "not in sync",
     broker: (id: number, hint: string) => `Broker ${id}: ${hint}`,
@@ -101,6 +102,17 @@ export const lateParts = {
     notAsPlaced: "Not as placed",
     alive: "Alive",
     down: (state: string) => `Down (${state})`,
+    /** Of its process, as its host's agent reports it. */
+    states: {
+      stopped: "stopped",
+      starting: "starting",
+      running: "running",
+      exited: "exited",
+      backoff: "backoff",
+      failed: "failed",
+      deleted: "deleted",
+      unknown: "unknown",
+    },
   },
   scrollBox: {
     scrollsSideways: (label: string) => `${label}, scrolls sideways`,

@@ -3,6 +3,7 @@ import { count, exact, number } from "./grammar";
 
 export const parts = {
   alertBadge: {
+    severities: { critical: "critical", warning: "warning", info: "info" },
     whichAlertsFireCouldNot: "Which alerts fire could not be read.",
     alertsNotKnown: "alerts not known",
     fire: (amount: number, severity: string) =>

@@ -206,6 +206,7 @@ export const platform = {
     suspend: "Suspend",
     resume: "Resume",
     openAgainSuspended: "Open again, suspended",
+    states: { active: "active", suspended: "suspended", closed: "closed" },
     is: (name: string, state: string) => `${name} is ${state}.`,
     tenant: "Tenant",
     state: "State",

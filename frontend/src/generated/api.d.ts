@@ -2688,7 +2688,16 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         AccessDriftRow: {
+            /** @description The plan that takes over what the brokers have. */
+            adopt: components["schemas"]["AccessWay"] | null;
+            adopt_problem: string;
             area: components["schemas"]["AreaEnum"];
+            /** @description The plan that makes the brokers as they were left. */
+            back: components["schemas"]["AccessWay"] | null;
+            /** @description Why there is no way back. */
+            back_problem: string;
+            /** @description Who made the difference. */
+            changed_by: string;
             /** @description What the last verified operation left. */
             desired: string;
             /** @description A user's name, or a rule in words. */
@@ -2709,6 +2718,13 @@ export interface components {
         };
         /** @enum {string} */
         AccessVerdictEnum: "allowed" | "denied" | "unknown";
+        AccessWay: {
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @description Of an operation, as `POST /plans` takes it. */
+            kind: string;
+        };
         AcknowledgementInputRequest: {
             note: string;
         };
@@ -2808,9 +2824,13 @@ export interface components {
             before: components["schemas"]["AclBinding"][];
         };
         AclInputs: {
+            /** @description Take over what the brokers have: each rule is there already, or gone already, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             bindings: components["schemas"]["BindingInputs"][];
         };
         AclInputsRequest: {
+            /** @description Take over what the brokers have: each rule is there already, or gone already, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             bindings: components["schemas"]["BindingInputsRequest"][];
         };
         AclListPart: {
@@ -4679,6 +4699,15 @@ export interface components {
             usable_bytes: number | null;
         };
         Drift: {
+            /** @description The plan that takes over what the brokers have. */
+            adopt: components["schemas"]["Way"] | null;
+            adopt_problem: string;
+            /** @description The plan that makes the brokers as they were left. */
+            back: components["schemas"]["Way"] | null;
+            /** @description Why there is no way back. */
+            back_problem: string;
+            /** @description Who made the difference. */
+            changed_by: string;
             /** @description null: a setting that is not set. */
             desired: string | null;
             /** @description partitions, replication_factor, or a setting. */
@@ -8113,11 +8142,15 @@ export interface components {
             topic: string;
         };
         TopicPartitionsInputs: {
+            /** @description Take over what the brokers have: nothing is changed there, and what is given has to be what they have. From then on it is what this service wants. */
+            adopt?: boolean;
             /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
             name: string;
             partitions: number;
         };
         TopicPartitionsInputsRequest: {
+            /** @description Take over what the brokers have: nothing is changed there, and what is given has to be what they have. From then on it is what this service wants. */
+            adopt?: boolean;
             /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
             name: string;
             partitions: number;
@@ -8377,6 +8410,8 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         TopicUpdateInputs: {
+            /** @description Take over what the brokers have: nothing is changed there, and what is given has to be what they have. From then on it is what this service wants. */
+            adopt?: boolean;
             configs: {
                 [key: string]: string | null;
             };
@@ -8384,6 +8419,8 @@ export interface components {
             name: string;
         };
         TopicUpdateInputsRequest: {
+            /** @description Take over what the brokers have: nothing is changed there, and what is given has to be what they have. From then on it is what this service wants. */
+            adopt?: boolean;
             configs: {
                 [key: string]: string | null;
             };
@@ -8708,6 +8745,13 @@ export interface components {
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
+        Way: {
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @description Of an operation, as `POST /plans` takes it. */
+            kind: string;
+        };
         /** @enum {string} */
         WayEnum: "dynamic" | "static";
         Write: {

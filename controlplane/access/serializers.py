@@ -74,6 +74,11 @@ class AclSerializer(ObservedRowSerializer, AclBindingSerializer):
 AclPageSerializer = observed_page(AclSerializer)
 
 
+class AccessWaySerializer(Shape):
+    kind = serializers.CharField(help_text="Of an operation, as `POST /plans` takes it.")
+    inputs = serializers.DictField()
+
+
 class AccessDriftRowSerializer(Shape):
     area = serializers.ChoiceField(["user", "acl"])
     name = serializers.CharField(help_text="A user's name, or a rule in words.")
@@ -81,6 +86,15 @@ class AccessDriftRowSerializer(Shape):
     observed = serializers.CharField()
     operation_id = serializers.CharField()
     text = serializers.CharField()
+    back = AccessWaySerializer(
+        allow_null=True, help_text="The plan that makes the brokers as they were left."
+    )
+    back_problem = serializers.CharField(allow_blank=True, help_text="Why there is no way back.")
+    adopt = AccessWaySerializer(
+        allow_null=True, help_text="The plan that takes over what the brokers have."
+    )
+    adopt_problem = serializers.CharField(allow_blank=True)
+    changed_by = serializers.CharField(help_text="Who made the difference.")
 
 
 class SectionAgeSerializer(Shape):

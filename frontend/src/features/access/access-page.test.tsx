@@ -49,6 +49,11 @@ const changed = {
   observed: "a login by SCRAM-SHA-512",
   operation_id: "op_7",
   text: "The user app has a login by SCRAM-SHA-512; the last verified operation left a login by SCRAM-SHA-256.",
+  back: null,
+  back_problem: "Passwords are not kept.",
+  adopt: null,
+  adopt_problem: "",
+  changed_by: "unknown: changed outside of Penstock",
 };
 const removed = {
   ...changed,
@@ -56,6 +61,9 @@ const removed = {
   name: "User:app may read topic sales",
   desired: "there",
   observed: "not there",
+  back: { kind: "acl.create", inputs: { bindings: [rule] } },
+  back_problem: "",
+  adopt: { kind: "acl.delete", inputs: { bindings: [rule], adopt: true } },
 };
 const parts = {
   drift: drift([]),
@@ -241,6 +249,15 @@ describe("access", () => {
     expect(router.state.location.search).toEqual({ tab: "drift" });
     const link = screen.getByRole("link", { name: "Operation that left app" });
     expect([link.getAttribute("href"), link.getAttribute("title")]).toEqual(["/operations/op_7", changed.text]);
+  });
+
+  it("offers both ways to mend a difference, and says why there is none", async () => {
+    await open("?tab=drift", { ...parts, drift: drift([changed, removed]) });
+    const rows = await rowsOf("Changed outside");
+    const who = "Changed by unknown: changed outside of Penstock.";
+    expect(rows.map((row) => row[4])).toEqual([`${who} Put back…Take over…`, `${who} Passwords are not kept.`]);
+    expect(screen.getByRole("button", { name: `Put back ${removed.name} as it was left` })).toBeTruthy();
+    expect(screen.getByRole("button", { name: `Take over ${removed.name} as the brokers have it` })).toBeTruthy();
   });
 
   it("pages what was changed outside", async () => {

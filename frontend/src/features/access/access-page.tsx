@@ -257,7 +257,9 @@ export function AccessPage() {
             <PartView query={query} name="drift">
               {(drift) => (
                 <DriftView
+                  clusterId={clusterId}
                   drift={drift}
+                  onPlan={canWrite ? plan : undefined}
                   view={search}
                   onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
                 />

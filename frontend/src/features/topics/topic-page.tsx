@@ -10,6 +10,7 @@ import { GroupLink } from "@/components/group-link";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
+import { Mend } from "@/components/mend";
 import { PlanFlow } from "@/components/plan-flow";
 import { KeptFor, Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
@@ -247,7 +248,20 @@ export function TopicPage() {
         {topic && topic.drift.length > 0 && (
           <Notice tone="warn" title={say.changedOutside}>
             {topic.drift.map((row) => (
-              <div key={row.field}>{row.text}</div>
+              <div key={row.field}>
+                {row.text} <span className="ps-muted">{say.changedBy(row.changed_by)}</span>{" "}
+                {canWrite && (
+                  <Mend
+                    clusterId={clusterId}
+                    name={row.field}
+                    back={row.back?.kind === "reassignment" && !canMove ? null : row.back}
+                    backProblem={row.back_problem}
+                    adopt={row.adopt}
+                    adoptProblem={row.adopt_problem}
+                    onPlan={setRequest}
+                  />
+                )}
+              </div>
             ))}
           </Notice>
         )}

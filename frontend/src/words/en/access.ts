@@ -160,6 +160,8 @@ export const access = {
     operationThatLeft: (name: string) => `Operation that left ${name}`,
     byThisOperation: "by this operation",
     seen: "Seen",
+    mend: "Who, and what to do",
+    changedBy: (who: string) => `Changed by ${who}.`,
     changedOutside: "Changed outside",
     nothingWasChanged: "Nothing was changed outside",
     nothingIsKnownToBeChanged: "Nothing is known to be changed outside",

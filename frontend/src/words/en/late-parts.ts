@@ -98,6 +98,12 @@ export const lateParts = {
     noTopicMatches: "No topic matches",
     thereAreMoreTypeA: "There are more: type a part of the name.",
   },
+  mend: {
+    putBack: "Put back…",
+    takeOver: "Take over…",
+    putBackNamed: (name: string) => `Put back ${name} as it was left`,
+    takeOverNamed: (name: string) => `Take over ${name} as the brokers have it`,
+  },
   brokerState: {
     notAsPlaced: "Not as placed",
     alive: "Alive",

@@ -39,7 +39,6 @@ from controlplane.operations.operations import (
     PlanDraft,
     Progress,
     StepContext,
-    StepFailedError,
     StepSpec,
     Wait,
     warning,
@@ -156,17 +155,7 @@ class AddBrokers(ClusterOperationKind):
     def check(self, context: StepContext) -> Done:
         """Raises StepFailedError with the first broker whose host does not take it any more."""
         found = shared.members(context)
-        new = [services.placement_of(row) for row in found.of(_ids(context))]
-        gone = no_longer_fit(new, host_rows(), but_cluster=found.cluster.id)
-        for broker_id, why in sorted(gone.items()):
-            raise StepFailedError(
-                "place-gone",
-                f"The host that was chosen for broker {broker_id} does not take it any more."
-                f" {why.text}",
-                broker_id=broker_id,
-                reason=why.code,
-            )
-        return Done(detail="as planned")
+        return services.still_placed(found.cluster, found.of(_ids(context)))
 
     def write_desired(self, context: StepContext) -> Done:
         found = shared.members(context)

@@ -52,12 +52,12 @@ OWED = "owed"
 """In the memo: the keys of the brokers whose hosts owe their deletion."""
 
 
-def still_placed(cluster: Cluster) -> Done:
-    """Look once more whether the hosts take the brokers that were planned for them.
+def still_placed(cluster: Cluster, brokers: list[Broker] | None = None) -> Done:
+    """Look once more whether the hosts take the brokers that were planned for them, or these.
 
     Raises StepFailedError with the first broker whose host does not.
     """
-    brokers = list(Broker.objects.filter(cluster=cluster))
+    brokers = list(Broker.objects.filter(cluster=cluster)) if brokers is None else brokers
     with _zookeeper():
         found = hosts().hosts()
     gone = no_longer_fit([placement_of(row) for row in brokers], found, but_cluster=cluster.id)

@@ -95,7 +95,11 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
         <OneTimeSecret operationId={operation.id} />
       )}
       {operation.state === "succeeded" && operation.outcome?.next_plan && (
-        <NextPlanButton next={operation.outcome.next_plan} clusterId={operation.cluster_id} say={scaling.nextPlan.next} />
+        <NextPlanButton
+          next={operation.outcome.next_plan}
+          clusterId={operation.cluster_id}
+          say={scaling.nextPlan.next}
+        />
       )}
       {operation.state === "succeeded" && done}
     </Stack>

@@ -63,6 +63,7 @@ class Account:
     def stop(self):
         self._stop.set()
         self._thread.join(90)
+        del self._producer  # or it looks for its cluster for as long as the tests run
 
 
 def read_all(clients, count):

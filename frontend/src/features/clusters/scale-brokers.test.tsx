@@ -39,7 +39,10 @@ const drain = { kind: "reassignment", inputs: { drain_broker: 1, throttle_bytes_
 
 describe("a cluster's number of brokers", () => {
   it("grows by a plan that shows where each goes and why", async () => {
-    const { asked } = await open({}, { "POST /api/v1/plans": plan({ kind: "cluster.add_brokers", diff: added } as never) });
+    const { asked } = await open(
+      {},
+      { "POST /api/v1/plans": plan({ kind: "cluster.add_brokers", diff: added } as never) },
+    );
     await rowsOf("Brokers");
     press("Add brokers");
     const field = await screen.findByLabelText("How many more brokers");
@@ -88,11 +91,11 @@ describe("a cluster's number of brokers", () => {
     press("Actions for broker 1");
     fireEvent.click(await screen.findByRole("menuitem", { name: "Remove broker" }));
     const names = await screen.findByRole("list", { name: "In the way" });
-    expect(within(names).getAllByRole("listitem").map((one) => one.textContent)).toEqual([
-      "<b>orders</b>-0",
-      "orders-1",
-      "and 20 more",
-    ]);
+    expect(
+      within(names)
+        .getAllByRole("listitem")
+        .map((one) => one.textContent),
+    ).toEqual(["<b>orders</b>-0", "orders-1", "and 20 more"]);
     press("First: reassign partitions");
     await waitFor(() =>
       expect(asked.filter((one) => one.method === "POST").at(-1)?.body).toEqual({

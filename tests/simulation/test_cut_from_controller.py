@@ -59,6 +59,7 @@ def test_writes_go_on_within_the_bound(monkeypatch, verdicts, seed):
     planned(
         monkeypatch,
         brokers=3,
+        partitions=3,
         faults=("cut_from_controller",),
         fault_gap_s=0.5,
         chaos_s=1.5 * CUT_S,

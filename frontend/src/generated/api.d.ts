@@ -3674,7 +3674,7 @@ export interface components {
             created_at: string;
             /**
              * Format: double
-             * @description Seconds that writes with acks=all may wait while two of its hosts do not reach each other but both reach ZooKeeper: 1.5 times its replica.lag.time.max.ms. A leader that does not reach the active controller waits until the cut ends. Null for a cluster whose settings others choose.
+             * @description Seconds that writes with acks=all may wait while two of its hosts do not reach each other but both reach ZooKeeper, also where one of the two has the active controller: 1.25 times its replica.lag.time.max.ms, and 1.5 s. Null for a cluster whose settings others choose.
              */
             cut_bound_s: number | null;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */

@@ -53,6 +53,8 @@ class HostsService(LiveService):
             "PENSTOCK_ZOOKEEPER": self.zookeeper,
             "PENSTOCK_EGRESS_ALLOWED": f"127.0.0.0/8,{SUBNET}.0/24",
             "PENSTOCK_OBSERVE_INTERVAL_S": "2",
+            # One host has a disk smaller than what a broker gets elsewhere.
+            "PENSTOCK_BROKER_DISK_MIN_BYTES": str(128 * 2**20),
         }
         del self.environment["PENSTOCK_READ_PATIENCE_S"]  # reads are timed: the product's own
 

@@ -17,7 +17,7 @@ from dataplane.replication.leader import LOOKS_PER_LAG_TIME
 from tests.simulation.chaos import Chaos
 from tests.simulation.oracle import Fate
 from tests.simulation.plan import NEVER_S, Plan
-from tests.simulation.simulation import Simulation
+from tests.simulation.seeds import run_seed
 
 LAG_S = 2.0
 BOUND_S = LAG_S * (1 + 1 / LOOKS_PER_LAG_TIME) + UNANSWERED_S + 0.5
@@ -59,6 +59,7 @@ def test_writes_go_on_within_the_bound(monkeypatch, verdicts, seed):
     planned(
         monkeypatch,
         brokers=3,
+        partitions=3,
         faults=("cut_from_controller",),
         fault_gap_s=0.5,
         chaos_s=1.5 * CUT_S,
@@ -81,11 +82,10 @@ def test_writes_go_on_within_the_bound(monkeypatch, verdicts, seed):
             self.sim.network.mend(source, target)
 
     monkeypatch.setattr(Chaos, "_cut_links", one_long_cut)
-    sim = Simulation(seed)
     waiting: dict[bytes, float] = {}
     longest = [0.0]
 
-    def look():
+    def look(sim):
         """How long records with acks=all have had no answer, while the cut lasts."""
         now_s = sim.now_s
         for value, sent in sim.oracle.sent.items():
@@ -93,11 +93,9 @@ def test_writes_go_on_within_the_bound(monkeypatch, verdicts, seed):
                 began_s = waiting.setdefault(value, now_s)
                 if cut_at_s and now_s < cut_at_s[0] + CUT_S:
                     longest[0] = max(longest[0], now_s - max(began_s, cut_at_s[0]))
-        sim.wire.call_later(0.05, look)
+        sim.wire.call_later(0.05, look, sim)
 
-    sim.wire.call_later(0.05, look)
-    result = sim.run()
-    assert result.violations == []
+    assert run_seed(seed, prepare=look).violations == []
     assert cut_at_s
     assert Verdict.WRITE in verdicts
     assert LAG_S < longest[0] < BOUND_S
@@ -121,4 +119,4 @@ def test_nothing_acknowledged_is_lost_whatever_else_happens(monkeypatch, seed):
         chaos_s=14.0,
         settings=lambda made: {**made.settings, "replica.lag.time.max.ms": "1000"},
     )
-    assert Simulation(seed).run().violations == []
+    assert run_seed(seed).violations == []

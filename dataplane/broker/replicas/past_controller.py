@@ -102,9 +102,11 @@ class PastController:
             return True
         try:
             settled = await self._writes.settle(wanted)
-        except (CoordinatorError, TimeoutError, ValueError) as error:
+        except (CoordinatorError, TimeoutError, ValueError, KeyError) as error:
             _log.debug("ISRs of %d partitions cannot be written: %r", len(wanted), error)
             return False
+        if not settled:
+            return True
         image = self._metadata_cache.image.with_states(
             (tp.topic, asked[tp].topic_id, state) for tp, (_, state) in settled.items()
         )

@@ -184,7 +184,6 @@ def test_a_failed_one_is_left_alone_for_a_while(brokers, clock):
     Operation.objects.filter(pk=operation.pk).update(
         state="failed", error={"code": "place-gone", "detail": "Its host is gone."}
     )
-    clock.now = timezone.now()
     assert clock.rounds(2) == 0
     assert list(HealingCase.objects.values_list("state", "code").order_by("created_at")) == [
         ("failed", "place-gone"),

@@ -51,9 +51,8 @@ def kept_of(
     reader = reader_of(cluster, scope)
 
     def last_known() -> Aged | None:
-        if not reader.may_see(name) or (at := section(reader, name)).as_of is None:
-            return None
-        return Aged(read(at), at.as_of, sentence(at.reason))
+        at = section(reader, name) if reader.may_see(name) else Section()
+        return None if at.as_of is None else Aged(read(at), at.as_of, sentence(at.reason))
 
     return last_known
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from controlplane.clusters.brokers import NOT_OURS
 from controlplane.clusters.hosts import HostsUnavailableError, hosts
@@ -79,9 +80,9 @@ def known(answer: HostAnswer) -> Answered:
     """
     if isinstance(answer, Unanswered):
         code = REFUSED_CODE if answer.is_refusal else SILENT_CODE
-        since = (
-            {} if answer.heard_at_ms is None else {"last_heard_at": iso_of_ms(answer.heard_at_ms)}
-        )
+        since: dict[str, Any] = {}
+        if answer.heard_at_ms is not None:
+            since["last_heard_at"] = iso_of_ms(answer.heard_at_ms)
         raise Unavailable(answer.why, code=code, retryable=not answer.is_refusal, **since)
     return answer
 

@@ -134,14 +134,14 @@ def judged_as(cluster_id: str, now_ms: int) -> JudgedAs | None:
     """
     state = CollectorState.objects.filter(pk=cluster_id)
     known = state.values_list("verdicts_revision", "verdicts_sampled_ms").first()
-    if known is None or not known[0] or known[1] is None:
+    revision, sampled_ms = known or ("", None)
+    if not revision or sampled_ms is None:
         return None
-    revision, sampled_ms = known
     rows = GoldGroupLag.objects.filter(cluster_id=cluster_id).order_by("-ts_ms")
     gold = rows.values_list("ts_ms", "run_id").first()
     if gold is not None and not _stays(gold[0], sampled_ms, now_ms):
         return None
-    stale_after_ms = sampled_ms + VERDICT_STALE_S * 1000
+    stale_after_ms = sampled_ms + int(VERDICT_STALE_S * 1000)
     is_stale = now_ms > stale_after_ms
     return JudgedAs([revision, is_stale, list(gold or ())], sampled_ms, stale_after_ms)
 

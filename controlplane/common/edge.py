@@ -85,12 +85,12 @@ class RequestEdge:
         body = _Body(self, receive, body_max_bytes(scope["path"]), self._timeout_s)
         has_begun = False
 
-        async def sending(message: Message) -> None:
+        async def noting(message: Message) -> None:
             nonlocal has_begun
             has_begun = True
             await send(message)
 
-        sending = cut_answers.begin().keeping_back_the_end(sending)
+        sending = cut_answers.begin().keeping_back_the_end(noting)
         try:
             if any(b"\0" in value for _, value in scope["headers"]):
                 raise BadHeader("A header holds a null.")

@@ -17,10 +17,9 @@ from controlplane.healing.states import CASE_MOVES, MODES
 from controlplane.healing.windows import DAYS, MINUTES_MAX, MINUTES_MIN, WINDOWS_MAX
 
 
-def _zone(value: str) -> str:
+def _check_zone(value: str) -> None:
     if value not in available_timezones():
         raise serializers.ValidationError("A time zone is one of IANA's, as Europe/Berlin or UTC.")
-    return value
 
 
 class MaintenanceWindowSerializer(Shape):
@@ -49,14 +48,14 @@ class HealingPolicyInputSerializer(Shape):
         default=PER_DAY,
         help_text="So many replacements by themselves in 24 hours.",
     )
-    windows = MaintenanceWindowSerializer(
-        many=True,
+    windows = serializers.ListField(
+        child=MaintenanceWindowSerializer(),
         required=False,
         default=list,
         max_length=WINDOWS_MAX,
         help_text="When in a week, unless partitions fail already; none: at any time.",
     )
-    time_zone = serializers.CharField(max_length=100, default="UTC", validators=[_zone])
+    time_zone = serializers.CharField(max_length=100, default="UTC", validators=[_check_zone])
 
 
 class HealingDecisionSerializer(Shape):

@@ -176,9 +176,8 @@ class TopicUpdate(TopicKind):
         if inputs.get("adopt"):
             draft = adopting.settings_draft(topic, inputs["configs"], own, effective)
             if rules.RETENTION_MS in inputs["configs"]:
-                draft.warnings += rules.leased_warnings(
-                    leased_until(context.cluster_id, topic.name)
-                )
+                until = leased_until(context.cluster_id, topic.name)
+                draft.warnings.extend(rules.leased_warnings(until))
             return draft
         if not changes:
             raise Conflict("Every setting has this value already.", code="nothing-to-do")

@@ -6,7 +6,6 @@ import { AsOf } from "@/components/as-of";
 import { ButtonLink } from "@/components/button-link";
 import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
-import { GroupLink } from "@/components/group-link";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
@@ -15,9 +14,7 @@ import { PlanFlow } from "@/components/plan-flow";
 import { KeptFor, Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
-import { Empty } from "@/components/empty";
 import { Star } from "@/components/star";
-import { LagStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
@@ -31,6 +28,7 @@ import { words } from "@/words/topics";
 import { AnalysesTab } from "./analyses-tab";
 import { ClientsTab } from "./clients-tab";
 import { ConfigurationTab } from "./configuration-tab";
+import { Expiry } from "./expiry";
 import { AddPartitions } from "./add-partitions";
 import { LeaseCard } from "./lease-card";
 import { LeaseForm } from "./lease-form";
@@ -106,43 +104,6 @@ function titleOf(request: PlanRequest | null, name: string): string {
     default:
       return say.changeConfiguration;
   }
-}
-
-function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; clusterId: string }) {
-  const groups = gold.data.find((row) => row.topic === topic)?.groups ?? [];
-  if (groups.length === 0) return <Empty title={say.noExpiryKnown}>{say.whenAGroupAppears}</Empty>;
-  return (
-    <table className="ps-table" aria-label={say.expiryOfUnreadRecords}>
-      <thead>
-        <tr>
-          <th scope="col">{say.group}</th>
-          <th scope="col">{say.risk}</th>
-          <th scope="col" data-align="right">
-            {say.oldestUnreadExpires}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {groups.map((row) => (
-          <tr key={row.group}>
-            <td>
-              <GroupLink clusterId={clusterId} group={row.group} />
-            </td>
-            <td>
-              <LagStatus status={row.status} />
-            </td>
-            <td data-align="right">
-              {row.oldest_unread_expires_in_s === null ? (
-                <span className="ps-muted">{say.nothingUnread}</span>
-              ) : (
-                say.expiresIn(<Quantity of="span" value={row.oldest_unread_expires_in_s} />)
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
 }
 
 export function TopicPage() {

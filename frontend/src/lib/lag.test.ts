@@ -16,7 +16,6 @@ import {
 
 const EARLY = "2026-11-21T09:00:00Z";
 const LATE = "2026-11-21T10:01:00Z";
-const ms = (ts: string) => new Date(ts).getTime();
 
 describe("lag", () => {
   it("takes the newest point of each topic whatever the order", () => {

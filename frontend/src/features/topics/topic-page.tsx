@@ -23,7 +23,7 @@ import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { type ChartRange, TOPIC_TABS } from "@/lib/search";
 import { useMayWrite } from "@/lib/permissions";
-import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
+import type { TopicDetail, TopicRetention } from "@/lib/types";
 import { words } from "@/words/topics";
 import { AnalysesTab } from "./analyses-tab";
 import { ClientsTab } from "./clients-tab";

@@ -97,10 +97,15 @@ class AlterPartitionManager:
     def _open_since(self) -> dict[Partition, float]:
         return {partition: each.since_s for partition, each in self._open.items()}
 
-    def _close(self, partition: Partition) -> None:
-        """Settled: whatever the controller may still answer is about the past."""
-        self._open.pop(partition, None)
-        self._queue.pop(partition, None)
+    def _close(self, partition: Partition, since_s: float) -> None:
+        """Settled: whatever the controller may still answer is about the past.
+
+        But for a proposal that was made since: it is about what is true now.
+        """
+        proposal = self._open.get(partition)
+        if proposal is not None and proposal.since_s == since_s:
+            del self._open[partition]
+            self._queue.pop(partition, None)
 
     async def stop(self) -> None:
         await self.past_controller.stop()

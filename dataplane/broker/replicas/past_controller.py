@@ -41,7 +41,7 @@ NAMED_MAX = 3
 
 class PastController:
     """One task while proposals are open. `open_since` says since when each is, by the loop's time;
-    `close` is called for a partition whose proposal is settled without the controller.
+    `close` is called for a partition whose proposal of that time is settled without the controller.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class PastController:
     def watch(
         self,
         open_since: Callable[[], Mapping[Partition, float]],
-        close: Callable[[Partition], None],
+        close: Callable[[Partition, float], None],
     ) -> None:
         """Proposals are open; returns at once."""
         if self._task is None or self._task.done():
@@ -83,7 +83,7 @@ class PastController:
     async def _run(
         self,
         open_since: Callable[[], Mapping[Partition, float]],
-        close: Callable[[Partition], None],
+        close: Callable[[Partition, float], None],
     ) -> None:
         loop = asyncio.get_running_loop()
         while (since := open_since()) and not self._lifecycle.stopping:
@@ -91,10 +91,12 @@ class PastController:
             if wait_s > 0:
                 await asyncio.sleep(wait_s)
                 continue
-            due = [p for p, since_s in since.items() if since_s + UNANSWERED_S <= loop.time()]
+            due = {p: at_s for p, at_s in since.items() if at_s + UNANSWERED_S <= loop.time()}
             await asyncio.sleep(EVERY_S if await self._settle(due, close) else AFTER_FAILURE_S)
 
-    async def _settle(self, due: list[Partition], close: Callable[[Partition], None]) -> bool:
+    async def _settle(
+        self, due: Mapping[Partition, float], close: Callable[[Partition, float], None]
+    ) -> bool:
         """Whether ZooKeeper could be asked, if there was something to ask."""
         asked = {p.topic_partition: p for p in due}
         wanted = [own for p in due if (own := self._wanted(p)) is not None]
@@ -113,7 +115,7 @@ class PastController:
         self._metadata_cache.replace(image)
         for topic_partition, (verdict, state) in settled.items():
             partition = asked[topic_partition]
-            close(partition)
+            close(partition, due[partition])
             self._take(partition, verdict, state)
         self._report([asked[tp] for tp, (v, _) in settled.items() if v is Verdict.WRITE])
         return True

@@ -148,6 +148,37 @@ async def test_what_the_controller_has_written_unheard_is_taken(led):
     assert await led.notes() == []
 
 
+async def test_a_proposal_that_was_made_meanwhile_stays_open(led, monkeypatch):
+    """What was read answers the one before: dropped with it, nobody would ever answer this one."""
+    past = led.broker.replica_manager.alter_partition_manager.past_controller
+    watch, multi, watched, reads = past.watch, led.zookeeper.multi, [], []
+
+    def note(open_since, close):
+        watched.append(open_since)
+        watch(open_since, close)
+
+    async def the_controller_speaks(ops):
+        answer = await multi(ops)
+        reads.append(ops)
+        if len(reads) == 2:  # the topic's node first, then its state
+            led.partition.isr_committed((ME, PEER), 1)
+            led.partition.on_follower_fetch(THIRD, led.partition.log.log_end_offset)
+        return answer
+
+    monkeypatch.setattr(past, "watch", note)
+    monkeypatch.setattr(led.zookeeper, "multi", the_controller_speaks)
+    await led.put_state(isr=(ME, PEER))
+    led.third_falls_behind()
+    (first_s,) = watched[0]().values()
+    await until(lambda: led.partition.core.maximal_isr == {ME, PEER, THIRD} and len(reads) >= 2)
+    await until(lambda: led.acknowledged == [True])
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert led.partition.core.is_change_pending
+    (since_s,) = watched[0]().values()
+    assert since_s > first_s
+
+
 async def test_a_write_of_unknown_fate_is_looked_for(led, monkeypatch):
     multi, lost = led.zookeeper.multi, []
 

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Menu } from "@mantine/core";
+import { ActionIcon, Menu } from "@mantine/core";
 import { IconBook2, IconCrown, IconDots, IconKey, IconRefresh, IconServerOff } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
@@ -36,9 +36,10 @@ import { useCluster } from "@/lib/use-clusters";
 import { words } from "@/words/clusters";
 import { words as scaling } from "@/words/scaling";
 import { AttentionList } from "./attention-list";
+import { BrokersAside } from "./brokers-aside";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
-import { AddBrokers, RemoveBroker } from "./scale-brokers";
+import { RemoveBroker } from "./scale-brokers";
 
 const say = words.clusterPage;
 
@@ -353,34 +354,6 @@ export function ClusterPage() {
           </Card>
         </div>
       </div>
-    </>
-  );
-}
-
-function BrokersAside({ cluster }: { cluster: Cluster }) {
-  return (
-    <Group gap={8}>
-      <AddBrokers cluster={cluster} />
-      <RestartAll cluster={cluster} />
-    </Group>
-  );
-}
-
-/** Only what this service runs can be restarted by it. */
-function RestartAll({ cluster }: { cluster: Cluster }) {
-  const canWrite = useMayWrite()("cluster", cluster.id);
-  const [isAsked, setAsked] = useState(false);
-  if (cluster.kind !== "managed" || !canWrite) return null;
-  return (
-    <>
-      <Button variant="default" size="xs" leftSection={<IconRefresh size={15} />} onClick={() => setAsked(true)}>
-        {say.restartAll}
-      </Button>
-      <PlanFlow
-        request={isAsked ? { kind: "cluster.restart", cluster_id: cluster.id, inputs: {} } : null}
-        title={`${kindLabel("cluster.restart")}: ${cluster.name}`}
-        onClose={() => setAsked(false)}
-      />
     </>
   );
 }

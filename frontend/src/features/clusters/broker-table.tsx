@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Menu } from "@mantine/core";
+import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots, IconRefresh, IconServerOff } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
@@ -10,12 +10,11 @@ import { PlanFlow } from "@/components/plan-flow";
 import { Quantity } from "@/components/quantity";
 import { sparkColumn } from "@/components/spark-column";
 import { formatInteger } from "@/lib/format";
-import { kindLabel } from "@/lib/kinds";
 import { useMayWrite } from "@/lib/permissions";
 import type { Broker, BrokerLoad, Cluster } from "@/lib/types";
 import { words } from "@/words/clusters";
 import { words as scaling } from "@/words/scaling";
-import { AddBrokers, RemoveBroker } from "./scale-brokers";
+import { RemoveBroker } from "./scale-brokers";
 
 const say = words.clusterPage;
 
@@ -116,35 +115,6 @@ const actions = (onRestart: (broker: number) => void, onRemove: (broker: number)
       </Menu>
     ),
   });
-
-/** What may be done to all brokers. */
-export function BrokersAside({ cluster }: { cluster: Cluster }) {
-  return (
-    <Group gap={8}>
-      <AddBrokers cluster={cluster} />
-      <RestartAll cluster={cluster} />
-    </Group>
-  );
-}
-
-/** Only what this service runs can be restarted by it. */
-function RestartAll({ cluster }: { cluster: Cluster }) {
-  const canWrite = useMayWrite()("cluster", cluster.id);
-  const [isAsked, setAsked] = useState(false);
-  if (cluster.kind !== "managed" || !canWrite) return null;
-  return (
-    <>
-      <Button variant="default" size="xs" leftSection={<IconRefresh size={15} />} onClick={() => setAsked(true)}>
-        {say.restartAll}
-      </Button>
-      <PlanFlow
-        request={isAsked ? { kind: "cluster.restart", cluster_id: cluster.id, inputs: {} } : null}
-        title={`${kindLabel("cluster.restart")}: ${cluster.name}`}
-        onClose={() => setAsked(false)}
-      />
-    </>
-  );
-}
 
 export function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[] }) {
   const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...broker }));

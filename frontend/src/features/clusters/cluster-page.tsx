@@ -30,7 +30,8 @@ import type { ActiveReassignments, Cluster, ClusterSummary, PlanRequest } from "
 import { useCluster } from "@/lib/use-clusters";
 import { words } from "@/words/clusters";
 import { AttentionList } from "./attention-list";
-import { BrokersAside, BrokerTable } from "./broker-table";
+import { BrokerTable } from "./broker-table";
+import { BrokersAside } from "./brokers-aside";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
 import { HealingCard } from "./healing-card";

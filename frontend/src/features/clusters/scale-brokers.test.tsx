@@ -123,14 +123,17 @@ describe("an operation that has added brokers", () => {
   const next = { kind: "reassignment", inputs: { all_topics: true, target_brokers: [1, 2, 3, 4] } };
   const page = (more: Answers) =>
     openPage("/operations/op_1", {
-      "GET /api/v1/operations/op_1": operation({
-        id: "op_1",
-        kind: "cluster.add_brokers",
-        state: "succeeded",
-        cluster_id: "c1",
-        outcome: { next_plan: next },
-      } as never),
-      "GET /console/api/pages/operation/op_1": { parts: { operation: ok(operation()), plan: ok(plan()) } },
+      "GET /console/api/pages/operation/op_1": {
+        parts: {
+          operation: ok(
+            operation({
+              kind: "cluster.add_brokers",
+              outcome: { next_plan: next },
+            }),
+          ),
+          plan: ok(plan()),
+        },
+      },
       ...more,
     });
 

@@ -204,6 +204,8 @@ class FleetRoll:
         self._next()
 
     def _restart(self, cluster: SimulatedCluster, broker: int) -> None:
+        if broker not in cluster.up:
+            return  # its host is away: nothing comes back, and the roller gives up in its time
         assumed = self._assumed
         before = cluster.unwritable()
         cluster.shut_down(broker)

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { ActionIcon, Menu } from "@mantine/core";
 import { IconBook2, IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
@@ -37,6 +37,7 @@ import { words } from "@/words/clusters";
 import { AttentionList } from "./attention-list";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
+import { RestartAll } from "./restart-all";
 import { SoftwareCard } from "./software-card";
 
 const say = words.clusterPage;
@@ -356,25 +357,6 @@ export function ClusterPage() {
           </Card>
         </div>
       </div>
-    </>
-  );
-}
-
-/** Only what this service runs can be restarted by it. */
-function RestartAll({ cluster }: { cluster: Cluster }) {
-  const canWrite = useMayWrite()("cluster", cluster.id);
-  const [isAsked, setAsked] = useState(false);
-  if (cluster.kind !== "managed" || !canWrite) return null;
-  return (
-    <>
-      <Button variant="default" size="xs" leftSection={<IconRefresh size={15} />} onClick={() => setAsked(true)}>
-        {say.restartAll}
-      </Button>
-      <PlanFlow
-        request={isAsked ? { kind: "cluster.restart", cluster_id: cluster.id, inputs: {} } : null}
-        title={`${kindLabel("cluster.restart")}: ${cluster.name}`}
-        onClose={() => setAsked(false)}
-      />
     </>
   );
 }

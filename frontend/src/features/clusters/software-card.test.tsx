@@ -31,8 +31,9 @@ describe("the software of the brokers", () => {
   it("shows what each runs, and why other versions are not possible", async () => {
     await open(ok(versions({ offers })));
     expect(await rowsOf("What each broker runs")).toEqual([["1", "agent", "0.1.0", "3.8-IV0"]]);
-    const barred = screen.getByRole("list", { name: "Versions that the brokers may not run now" });
-    expect(barred.textContent).toContain("0.0.9: Not on host-2.");
+    expect(screen.getByRole("list", { name: "Versions that the brokers may not run now" }).textContent).toBe(
+      "0.0.9: Not on host-2.",
+    );
   });
 
   it("has all moved by a plan that says from what to what, and whether there is a way back", async () => {
@@ -50,8 +51,8 @@ describe("the software of the brokers", () => {
     fireEvent.change(screen.getByLabelText("Change to version"), { target: { value: "0.2.0" } });
     press("Plan the change");
     expect(await rowsOf("Version of each broker")).toEqual([["1", "agent 0.1.0", "0.2.0"]]);
-    expect(screen.getByText("Brokers may go back to agent.")).toBeTruthy();
-    expect(screen.getByText("Brokers go on speaking 3.8-IV0 to each other.")).toBeTruthy();
+    expect(screen.queryByText("Brokers may go back to agent.")).not.toBeNull();
+    expect(screen.queryByText("Brokers go on speaking 3.8-IV0 to each other.")).not.toBeNull();
     expect(asked.find((one) => one.method === "POST")?.body).toEqual({
       kind: "cluster.upgrade",
       cluster_id: "c1",
@@ -72,7 +73,7 @@ describe("the software of the brokers", () => {
     });
     await rowsOf("What each broker runs");
     press("Raise the protocol to 3.9-IV0");
-    expect(await screen.findByText("Afterwards the brokers cannot go back to: 0.0.9.")).toBeTruthy();
+    expect(await screen.findByText("Afterwards the brokers cannot go back to: 0.0.9.")).not.toBeNull();
     expect(asked.find((one) => one.method === "POST")?.body).toMatchObject({ kind: "cluster.finalize_version" });
   });
 
@@ -80,9 +81,9 @@ describe("the software of the brokers", () => {
     const brokers = versions().brokers.map((broker) => ({ ...broker, running: "0.2.0" }));
     await open(ok(versions({ is_mixed: true, protocol_newest: "3.9-IV0", brokers })));
     expect(await rowsOf("What each broker runs")).toEqual([["1", "0.2.0 shall run agent", "0.1.0", "3.8-IV0"]]);
-    expect(screen.getByText(/Brokers are of two versions/)).toBeTruthy();
+    expect(screen.queryByText(/Brokers are of two versions/)).not.toBeNull();
     expect(screen.queryByRole("button", { name: /Raise the protocol/ })).toBeNull();
-    expect(screen.getByRole("button", { name: "Plan the change" }).hasAttribute("disabled")).toBe(false);
+    expect(screen.queryByRole("button", { name: "Plan the change" })).not.toBeNull();
   });
 
   it("says what is not known, and offers nothing to who may not change it", async () => {

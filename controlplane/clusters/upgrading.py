@@ -154,7 +154,7 @@ class _Moved(Roller):
 
     version = ""
 
-    def _start_again(self, row: Broker) -> None:
+    def start_again(self, row: Broker) -> None:
         generation = self.generations[row.broker_id]
         if row.generation < generation:
             rows = Broker.objects.filter(pk=row.pk, generation__lt=generation)
@@ -268,7 +268,7 @@ class ClusterUpgrade(_SoftwareKind):
     def pin(self, context: StepContext) -> Done:
         """A new release would speak its newest protocol, which the others may not know."""
         protocol = context.diff["protocol"]["now"]
-        rows = Cluster.objects.filter(pk=cluster_of(context).pk)
+        rows = Cluster.objects.filter(pk=context.operation.cluster_id)
         rows.exclude(protocol_version=protocol).update(protocol_version=protocol)
         return Done(detail=f"{protocol}, whatever a broker would speak by itself")
 
@@ -280,9 +280,9 @@ class ClusterUpgrade(_SoftwareKind):
 
     def note(self, context: StepContext) -> Done:
         """Brokers that the cluster gets later are of this version too."""
-        cluster, name = cluster_of(context), context.inputs["version"]
-        Cluster.objects.filter(pk=cluster.pk).update(version=name)
-        Broker.objects.filter(cluster=cluster).update(version="")
+        cluster_id, name = context.operation.cluster_id, context.inputs["version"]
+        Cluster.objects.filter(pk=cluster_id).update(version=name)
+        Broker.objects.filter(cluster=cluster_id).update(version="")
         return Done(detail=f"the cluster's version is {name}")
 
     def verify(self, context: StepContext) -> Done | Wait:
@@ -401,7 +401,7 @@ class ClusterFinalizeVersion(_SoftwareKind):
     def raise_protocol(self, context: StepContext) -> Done:
         """Into the cluster's row, of which every broker's configuration is made from now on."""
         after = context.diff["protocol"]["after"]
-        Cluster.objects.filter(pk=cluster_of(context).pk).update(protocol_version=after)
+        Cluster.objects.filter(pk=context.operation.cluster_id).update(protocol_version=after)
         return Done(detail=f"{after} from each broker's next start on")
 
     def verify(self, context: StepContext) -> Done | Wait:

@@ -119,6 +119,10 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
             add_broker(world, each)
     if kind in SCALES:  # as every cluster that runs
         world.hosts.make_chroot(world.cluster.zookeeper_path)
+    if kind == "cluster.replace_broker":  # so is what its hosts were told
+        services.write_desired(
+            type(world.cluster).objects.get(pk=world.cluster.pk), state="running"
+        )
     if kind == "cluster.remove_brokers":
         add_served_broker(world, 10 + number)
     if kind in VERSIONED:

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("clusters", "0008_hosts"),
+        ("clusters", "0001_initial"),
     ]
 
     operations = [

@@ -31,7 +31,7 @@ LEGAL = {
 STATES = (WAITING, PROPOSED, REPLACING, HEALED, FAILED, DISMISSED, WITHDRAWN)
 
 
-@pytest.mark.parametrize("pair", itertools.product(STATES, STATES), ids="-".join)
+@pytest.mark.parametrize("pair", list(itertools.product(STATES, STATES)), ids="-".join)
 def test_every_move(pair):
     if pair in LEGAL:
         CASE_MOVES.check(*pair)

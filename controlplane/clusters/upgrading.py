@@ -13,8 +13,6 @@ release that does not know the protocol is refused.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rest_framework import serializers
-
 from controlplane.clusters import services
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.operations_base import cluster_of
@@ -22,12 +20,10 @@ from controlplane.clusters.reports import Observed
 from controlplane.clusters.roll_look import least_in_sync
 from controlplane.clusters.roll_steps import Roller
 from controlplane.clusters.rolling import (
-    CANARY_MAX_S,
     CANARY_S,
     GENERATIONS,
     IN_SYNC_DEADLINE_S,
     ROLL_DEADLINE_S,
-    RolledBrokerSerializer,
     RollKind,
     extents,
     in_order,
@@ -36,9 +32,13 @@ from controlplane.clusters.rolling import (
     unavoidable_of_all,
 )
 from controlplane.clusters.rolls import Unavoidable
+from controlplane.clusters.upgrade_shapes import (
+    ClusterFinalizeVersionInputs,
+    ClusterUpgradeInputs,
+    FinalizeDiffSerializer,
+    UpgradeDiffSerializer,
+)
 from controlplane.clusters.versions import (
-    NAME,
-    NAME_MAX,
     Offer,
     Release,
     WayBack,
@@ -54,7 +54,6 @@ from controlplane.clusters.versions_read import (
     version_of,
 )
 from controlplane.common.problems import Conflict, field_problem
-from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
@@ -81,72 +80,6 @@ RAISED_STAYS: Final = (
     "Brokers that were restarted by then speak the new protocol, the others do at their next"
     " restart: each understands both."
 )
-
-
-class ClusterUpgradeInputs(Shape):
-    version = serializers.RegexField(
-        NAME,
-        max_length=NAME_MAX,
-        help_text="The directory's name on the hosts; `agent` is what their agents are of.",
-    )
-    canary_s = serializers.IntegerField(
-        required=False, default=CANARY_S, min_value=0, max_value=CANARY_MAX_S
-    )
-
-
-class ClusterFinalizeVersionInputs(Shape):
-    canary_s = serializers.IntegerField(
-        required=False, default=CANARY_S, min_value=0, max_value=CANARY_MAX_S
-    )
-
-
-class UpgradedBrokerSerializer(RolledBrokerSerializer):
-    from_version = serializers.CharField()
-    to_version = serializers.CharField()
-    from_software = serializers.CharField(
-        allow_null=True, help_text="As the broker says of itself; null: it does not, or is away."
-    )
-
-
-class SoftwareSerializer(Shape):
-    before = serializers.CharField(help_text="The cluster's version until now.")
-    after = serializers.CharField()
-    software = serializers.CharField(allow_blank=True, help_text="As the release calls itself.")
-    digest = serializers.CharField(help_text="SHA-256 of its files, the same on every host.")
-
-
-class ProtocolSerializer(Shape):
-    now = serializers.CharField(help_text="inter.broker.protocol.version.")
-    after = serializers.CharField(help_text="What brokers speak to each other afterwards.")
-    newest = serializers.CharField(help_text="The newest that the version knows.")
-    changes = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="What is new in it; comes with cluster.finalize_version and not before.",
-    )
-
-
-class WayBackSerializer(Shape):
-    is_open = serializers.BooleanField()
-    text = serializers.CharField()
-
-
-class UpgradeDiffSerializer(Shape):
-    version = SoftwareSerializer()
-    protocol = ProtocolSerializer()
-    way_back = WayBackSerializer()
-    brokers = UpgradedBrokerSerializer(many=True, help_text="In the order of the roll.")
-    canary_s = serializers.IntegerField()
-
-
-class FinalizeDiffSerializer(Shape):
-    version = serializers.CharField()
-    protocol = ProtocolSerializer()
-    no_way_back_to = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Versions on the hosts that the brokers cannot go back to afterwards.",
-    )
-    brokers = RolledBrokerSerializer(many=True)
-    canary_s = serializers.IntegerField()
 
 
 class _Moved(Roller):

@@ -25,7 +25,9 @@ def _check_zone(value: str) -> None:
 class MaintenanceWindowSerializer(Shape):
     day = serializers.ChoiceField(DAYS)
     begins = serializers.RegexField(
-        r"\A([01][0-9]|2[0-3]):[0-5][0-9]\Z", help_text="HH:MM of the zone's clock."
+        r"\A([01][0-9]|2[0-3]):[0-5][0-9]\Z",
+        max_length=len("HH:MM"),
+        help_text="HH:MM of the zone's clock.",
     )
     minutes = serializers.IntegerField(min_value=MINUTES_MIN, max_value=MINUTES_MAX)
 

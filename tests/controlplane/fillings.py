@@ -24,7 +24,7 @@ from controlplane.operations.states import SUCCEEDED
 from controlplane.runbooks.services import run_start
 from controlplane.tenants.services import api_key_create
 from controlplane.timeline.models import TimelineEvent
-from tests.controlplane.kind_plans import add_broker
+from tests.controlplane.kind_plans import add_broker, of_version
 from tests.controlplane.rest.teams import HIDDEN_TOPICS
 from tests.controlplane.support import ACTOR, client_for, cluster_make
 
@@ -64,6 +64,7 @@ def everything(world):
     world.run("topic.retention_lease", **lease)
     for broker in world.gateway.brokers:
         add_broker(world, broker)
+    of_version(world, protocol="3.8-IV0")
     key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
     link = invite(
         tenant=world.tenant, role="viewer", note="", actor=ACTOR, lifetime=timedelta(days=1)
@@ -156,7 +157,7 @@ def everything(world):
         "runbook": "group-losing-data",
         "runbook_run": followed.pk,
         "check_number": "1",
-        "host_act": "drain",
+        "host_act": "declare-lost",
         "host_token": token_make(host_id="host-9", actor=ACTOR, lifetime_s=600).row.pk,
         "host_loss": host_plan("host-gone", "declare-lost")["plan_hash"],
         "broker": "1",

@@ -94,7 +94,7 @@ class OperatorHostDrainView(OperatorView):
         tag=TAG,
         summary="Pause a host's drain before its next broker, or have it go on",
     )
-    def put(self, request: Request, host_id: str) -> Response:
+    def post(self, request: Request, host_id: str) -> Response:
         selectors.host_row(host_id)
         given = HostDrainInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)

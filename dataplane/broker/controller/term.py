@@ -68,8 +68,7 @@ class ControllerTerm:
     ) -> None:
         zk = ControllerZkClient(coordinator, context.epoch_version)
         known_brokers = KnownBrokers(zk)
-        retries = OfflineReplicaRetries()
-        replica_states = ReplicaStateMachine()
+        retries, replica_states = OfflineReplicaRetries(), ReplicaStateMachine()
         self.context = context
         self.channels = channels = ControllerChannelManager(
             context,

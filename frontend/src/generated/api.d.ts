@@ -1779,9 +1779,9 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        put?: never;
         /** Pause a host's drain before its next broker, or have it go on */
-        put: operations["operator_host_drain_pause"];
-        post?: never;
+        post: operations["operator_host_drain_pause"];
         delete?: never;
         options?: never;
         head?: never;
@@ -21367,6 +21367,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
                 /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
                 "If-Match"?: string;
             };
@@ -21384,6 +21386,8 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -21436,6 +21440,15 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -21464,6 +21477,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

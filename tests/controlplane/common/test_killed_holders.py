@@ -5,8 +5,10 @@ three and renews them, is killed, and what it held is taken over when the lease 
 out, by the database's clock: nobody waits longer, however fast or slow the machine is.
 """
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,8 +21,9 @@ from django.db.models.functions import Now
 
 from controlplane.alerts import evaluation
 from controlplane.alerts.models import Evaluator
-from controlplane.analytics import collect, supervise
+from controlplane.analytics import collect, process, supervise
 from controlplane.analytics.models import AnalyticsRun, CollectorState
+from controlplane.gateway.errors import GatewayError, unreachable
 from tests.controlplane.alerts.test_killed import url
 from tests.controlplane.analytics import rows
 from tests.controlplane.support import cluster_make, tenant_make
@@ -33,7 +36,7 @@ import sys, threading
 import django
 django.setup()
 from controlplane.alerts import evaluation, facts
-from controlplane.analytics import collect, supervise
+from controlplane.analytics import collect, process, supervise
 
 cluster_id, ready = sys.argv[1], threading.Semaphore(0)
 
@@ -41,7 +44,7 @@ def hold(*given, **more):
     ready.release()
     threading.Event().wait()
 
-facts.read = collect._sample_and_publish = supervise._step = hold
+facts.read = collect.gateway_for = process.find = hold
 for work in (evaluation.evaluate, lambda: collect.collect_cluster(cluster_id), supervise.tick):
     threading.Thread(target=work, daemon=True).start()
     ready.acquire()
@@ -55,7 +58,7 @@ def worker():
     started = []
 
     def start(cluster_id):
-        process = subprocess.Popen(
+        child = subprocess.Popen(
             [sys.executable, "-c", CHILD, cluster_id],
             cwd=REPOSITORY,
             stdout=subprocess.PIPE,
@@ -66,15 +69,15 @@ def worker():
                 "PENSTOCK_DATA_DIR": str(settings.DATA_DIR),
             },
         )
-        started.append(process)
-        assert process.stdout.readline() == b"held\n", "it ended before it held all of them"
-        return process
+        started.append(child)
+        assert child.stdout.readline() == b"held\n", "it ended before it held all of them"
+        return child
 
     yield start
-    for process in started:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    for child in started:
+        child.kill()
+        child.wait()
+        child.stdout.close()
 
 
 def now_of(model, pk):
@@ -108,7 +111,7 @@ def test_what_a_killed_worker_held_is_taken_over_when_its_leases_run_out(
     worker, monkeypatch, tmp_path
 ):
     cluster = cluster_make(tenant_make("one"), "a", kind="registered")
-    run = rows.running(tmp_path / "run")
+    run = rows.running(tmp_path / "run", host=socket.gethostname())
     dead = worker(cluster.id)
     held = {
         Evaluator: (evaluation.ROW, evaluation.LEASE),
@@ -128,18 +131,29 @@ def test_what_a_killed_worker_held_is_taken_over_when_its_leases_run_out(
         assert row.lease_expires_at <= read_at + length
         expires_at[model] = row.lease_expires_at
 
-    steps = []
-    monkeypatch.setattr(collect, "_sample_and_publish", lambda *_: (1, ""))
-    monkeypatch.setattr(supervise, "_step", lambda run, *_: steps.append(run.pk))
+    reached = []
 
-    def tick():
-        supervise.tick()
-        return steps == [run.pk]
+    def reach(*given):
+        reached.append(given)
+        raise unreachable("who goes on gets to where the dead one stood")
+
+    monkeypatch.setattr(collect, "gateway_for", reach)
+    monkeypatch.setattr(process, "find", reach)
+
+    def collected():
+        reached.clear()
+        return not collect.collect_cluster(cluster.id) and len(reached) == 1
+
+    def ticked():
+        reached.clear()
+        with contextlib.suppress(GatewayError):
+            supervise.tick()
+        return reached == [(Path(run.work_dir),)]
 
     takes = {
         Evaluator: lambda: evaluation.evaluate() is not None,
-        CollectorState: lambda: collect.collect_cluster(cluster.id),
-        AnalyticsRun: tick,
+        CollectorState: collected,
+        AnalyticsRun: ticked,
     }
     for model, take in takes.items():
         taken_over(model, held[model][0], expires_at[model], take)

@@ -54,21 +54,21 @@ def test_one_after_another_until_none_is_left(drained):
 def test_paused_no_other_one_leaves(drained):
     client = operator_client(drained.tenant)
     address = "/api/v1/operator/hosts/host-2/drain"
-    found = client.put(address, {"paused": True}, format="json")
+    found = client.post(address, {"paused": True}, format="json")
     assert found.json()["drain"]["paused_by"] == "user:platform-operator"
     assert drain_round() == 0
     assert there() == [2, 3]
-    client.put(address, {"paused": False}, format="json")
+    client.post(address, {"paused": False}, format="json")
     assert drain_round() == 1
-    assert client.put(address, {}, format="json").status_code == 422
+    assert client.post(address, {}, format="json").status_code == 422
     assert (
-        client.put(address.replace("host-2", "host-1"), {"paused": True}, format="json").json()[
+        client.post(address.replace("host-2", "host-1"), {"paused": True}, format="json").json()[
             "code"
         ]
         == "host-state"
     )
     assert (
-        client_for(drained.tenant).put(address, {"paused": True}, format="json").status_code == 404
+        client_for(drained.tenant).post(address, {"paused": True}, format="json").status_code == 404
     )
 
 

@@ -53,6 +53,8 @@ ASK_THE_HOSTS = {
     "get /clusters/{cluster_id}/topics/{name}/partitions/{partition}/segments",
 }
 OF_ZOOKEEPER = {
+    # Releases on hosts, and what brokers run, are where agents write them, and nowhere else.
+    "get /clusters/{cluster_id}/versions",
     "get /operator/hosts",
     "get /operator/hosts/{host_id}",
     "get /operator/hosts/{host_id}/events",

@@ -217,7 +217,7 @@ OPERATOR_TABLE = [
     ("put", "/operator/hosts/host-1", {"state": "cordoned"}, 200, False),
     ("get", "/operator/hosts/host-1/events", None, 200, False),
     ("get", "/operator/hosts/host-1/plans/drain", None, 200, False),
-    ("put", "/operator/hosts/host-gone/drain", {"paused": True}, 200, False),
+    ("post", "/operator/hosts/host-gone/drain", {"paused": True}, 200, False),
     ("post", "/operator/hosts/host-gone/loss", HOST_LOSS, 409, False),
     ("get", "/operator/placement", None, 200, False),
     ("get", "/operator/host-tokens", None, 200, False),

@@ -41,10 +41,10 @@ describe("a host that is drained", () => {
   });
 
   it("is paused, and goes on", async () => {
-    const { asked } = await open({}, { [`PUT ${HOST}/drain`]: platformHost({ state: "draining" }) });
+    const { asked } = await open({}, { [`POST ${HOST}/drain`]: platformHost({ state: "draining" }) });
     await screen.findByText("1 of 3 brokers have left.");
     press("Pause");
-    await waitFor(() => expect(asked.find((one) => one.method === "PUT")?.body).toEqual({ paused: true }));
+    await waitFor(() => expect(asked.find((one) => one.method === "POST")?.body).toEqual({ paused: true }));
   });
 
   it("offers no pause once nothing is left", async () => {

@@ -17,7 +17,7 @@ export function HostDrain({ host, drain }: { host: PlatformHost; drain: Drain })
   const isPaused = drain.paused_at !== null;
   const send = useChange(
     (paused: boolean) =>
-      api.put("/api/v1/operator/hosts/{host_id}/drain", {
+      api.post("/api/v1/operator/hosts/{host_id}/drain", {
         blanks: { host_id: host.host_id },
         body: { paused },
         ifMatch: host.etag,

@@ -70,7 +70,7 @@ it("names them in the language that is shown", () => {
   speakIn(pseudo(en));
   expect([fieldName("topic"), fieldLabel("/inputs/topics/0"), fieldLabel("/configs/retention.ms")]).toEqual([
     "⟦Ŧóƥíç~~⟧",
-    "⟦⟦Ŧóƥíçš~~⟧ 1~~~~~⟧",
+    "⟦⟦Ŧóƥíçš~~⟧ 1~~~~⟧",
     "retention.ms",
   ]);
 });

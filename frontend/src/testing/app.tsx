@@ -30,12 +30,13 @@ export const STANDING: Answers = {
   "GET /api/v1/alerts": listed([]),
 };
 
-/** Opens `path` and waits for the page's heading. */
+/** Opens `path` and waits for the page's heading. `crashes`: what broke where a boundary shows an error in its place. */
 export async function openPage(path: string, answers: Answers = {}) {
   notifications.clean();
   const asked = serve({ ...STANDING, ...answers });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const router = createAppRouter(client, createMemoryHistory({ initialEntries: [path] }));
+  const crashes: unknown[] = [];
   render(
     <MantineProvider env="test" theme={theme}>
       <QueryClientProvider client={client}>
@@ -43,9 +44,15 @@ export async function openPage(path: string, answers: Answers = {}) {
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>,
+    {
+      onCaughtError: (error, { componentStack }) => {
+        crashes.push(error);
+        console.error(error, componentStack);
+      },
+    },
   );
   await screen.findByRole("heading", { level: 1 }, { timeout: 15_000 });
-  return { asked, router, client };
+  return { asked, router, client, crashes };
 }
 
 export const heading = () => screen.getByRole("heading", { level: 1 }).textContent;

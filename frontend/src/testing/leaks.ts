@@ -26,8 +26,8 @@ function* strings(value: unknown): Generator<string> {
 }
 
 /** Lists of values that are the same in every language, each by one of them: rules and runbooks, which are called by their
- * ids everywhere, and what protocols define. */
-const NAMES = ["group-losing-data", "SCRAM-SHA-512", "SASL_SSL", "CRITICAL", "SSL"];
+ * ids everywhere, what protocols define, and what programs are called. */
+const NAMES = ["group-losing-data", "SCRAM-SHA-512", "SASL_SSL", "CRITICAL", "SSL", "librdkafka"];
 
 /** The values that the document of the API lists one by one: ids of roles, states, kinds. People read words for them. */
 function enumerated(): ReadonlySet<string> {

@@ -12,6 +12,8 @@ interface Seen {
   english: string[];
   /** What it asked for, as "GET /path", and the test had no answer for. */
   unanswered: string[];
+  /** Why a part of it could not be drawn; what took its place has no English either. */
+  crashed: string[];
 }
 
 /** The page at `path`, when all that it asked for is there. Modules are loaded afresh after the language is chosen, as
@@ -26,7 +28,7 @@ export async function seenAt(path: string, answers: Answers, allowed: readonly s
     ]);
     speakIn(pseudo(en));
     const [{ openPage, STANDING }, { leaks }] = await Promise.all([import("./app"), import("./leaks")]);
-    const { client, asked } = await openPage(path, answers);
+    const { client, asked, crashes } = await openPage(path, answers);
     // Charts and tabs are loaded when they are needed, and ask then.
     await waitFor(() => expect(client.isFetching()).toBe(0));
     await act(() => new Promise((done) => setTimeout(done, 0)));
@@ -34,6 +36,7 @@ export async function seenAt(path: string, answers: Answers, allowed: readonly s
     const names = new Set(asked.map(({ method, url }) => `${method} ${url.split("?")[0]}`));
     return {
       english: leaks([STANDING, answers, GIVEN], allowed),
+      crashed: crashes.map(String),
       unanswered: [...names].filter((name) => !(name in STANDING || name in answers)).sort(),
     };
   } finally {
@@ -43,6 +46,8 @@ export async function seenAt(path: string, answers: Answers, allowed: readonly s
   }
 }
 
-/** The texts of the page at `path` that stay English. */
-export const englishAt = async (path: string, answers: Answers, allowed: readonly string[] = []): Promise<string[]> =>
-  (await seenAt(path, answers, allowed)).english;
+/** The texts of the page at `path` that stay English; a page that cannot be drawn has an error of ours, too. */
+export async function englishAt(path: string, answers: Answers, allowed: readonly string[] = []): Promise<string[]> {
+  const { english, crashed } = await seenAt(path, answers, allowed);
+  return [...english, ...crashed];
+}

@@ -1,4 +1,6 @@
 /** Typical data for every page, by what it asks for: what a walk over all of them needs. */
+import type { Healing } from "@/lib/healing";
+import type { ClientConfig, LagCounts, RetentionCounts, Message, MessageEvents, MessagePart } from "@/lib/types";
 import {
   AT,
   attention,
@@ -6,6 +8,7 @@ import {
   cluster,
   collector,
   config,
+  ETAG,
   event,
   expiry,
   listed,
@@ -19,6 +22,7 @@ import {
   topic,
   topicCounts,
   topicRow,
+  versions,
 } from "./samples";
 import {
   apiKey,
@@ -33,55 +37,10 @@ import { alert, alertDetail, alertOverride, alertRule, delivery, destination, si
 import { group, groupCounts, groupOffset, groupRow, lagPoint } from "./samples-groups";
 import { runbook, runbookEntry, runbookRun, runbookRunDetail } from "./samples-runbooks";
 import { type Answers, ok } from "./server";
+import { ACCESS, rule, read } from "./whole-console-access";
 import { ANALYSES, told } from "./whole-console-analyses";
 
 const gold = (...data: object[]) => ({ as_of: AT, run_id: "run_1", data });
-const rule = {
-  ...{ principal: "User:app", host: "10.0.0.9", operation: "DESCRIBE_CONFIGS", permission: "DENY" },
-  ...{ resource_type: "TRANSACTIONAL_ID", resource_name: "sales", pattern_type: "PREFIXED" },
-};
-const quota = {
-  entity: [{ type: "user", name: "app" }],
-  words: "user app",
-  quotas: {
-    ...{ producer_byte_rate: 2_097_152, consumer_byte_rate: null },
-    ...{ request_percentage: 50, controller_mutation_rate: 5 },
-  },
-  managed: false,
-};
-const read = { as_of: AT, stale_reason: null };
-const away = { event: "login-failed", operation: "LOGIN", resource_type: null, resource_name: "User:eve" };
-const denied = {
-  ...{ event: "denied", principal: "User:app", operation: "READ", resource_type: "TOPIC", resource_name: "orders" },
-  ...{ host: "10.0.0.1", api: "Fetch", count: 1200, first_ms: 1, last_ms: 20, brokers: [1] },
-};
-const looked = { id: 1, since_ms: 1, is_whole: true, held_back: 0, left_out: 0, unknown_because: null };
-const matrix = {
-  data: [
-    { principal: "User:*", cells: [] },
-    {
-      principal: "User:app",
-      cells: [
-        {
-          resource: 0,
-          allow: [{ operation: "DESCRIBE_CONFIGS", hosts: ["*"] }],
-          deny: [{ operation: "WRITE", hosts: ["10.0.0.9"] }],
-        },
-      ],
-    },
-  ],
-  resources: [
-    { resource_type: "TRANSACTIONAL_ID", pattern_type: "PREFIXED", resource_name: "sales" },
-    { resource_type: "CLUSTER", pattern_type: "LITERAL", resource_name: "kafka-cluster" },
-  ],
-  ...{ columns_left_out: 3, principals: 2, page: { next: null, has_more: false }, observed: read },
-};
-const decision = {
-  ...{ principal: "User:app", operation: "WRITE", resource_type: "TOPIC", resource_name: "sales", host: "" },
-  ...{ verdict: "denied", reason: "not-granted", text: "User:app may not write the topic sales: no ACL allows it." },
-  ...{ deciding: [rule], missing: [{ ...rule, permission: "ALLOW" }], templates: ["producer", "streams"] },
-  ...{ unknown: [], unknown_reason: null, by_broker: [], other_hosts: [], acls: read },
-};
 const setting = (name: string, value: string | null, more: object = {}) => ({
   ...{ name, value, source: "STATIC_BROKER_CONFIG", is_default: false, read_only: false, sensitive: false, doc: "" },
   ...more,
@@ -135,6 +94,58 @@ const usedBy = {
   ...{ cluster_id: "c1", cluster: "orders", topics: 2, groups: 1, gib_hours: 4291.53, gib_in: 17.79, gib_out: 17.77 },
   ...{ unknown_parts: 1, cost: "2.281178", cost_at_least: "2.281178", currency: "EUR", as_of_ms: 1, seen_share: 0.27 },
 };
+const healing: Healing = {
+  ...{ mode: "automatic", replace_after_s: 1800, per_day_max: 2, time_zone: "UTC", etag: ETAG },
+  ...{ windows: [{ day: "saturday", begins: "22:00", minutes: 240 }], window_open: false, window_opens_at: AT },
+  ...{ changed_at: AT, changed_by: "user:ada" },
+  decision: { code: "waits", text: "host-2 is silent for 5 min.", at: AT },
+  cases: [
+    {
+      ...{ id: "hc_1", broker: 2, host_id: "host-2", silent_since: AT, state: "proposed", code: "proposed" },
+      ...{ text: "host-2, the host of broker 2, is silent for 1 h.", operation_id: null, by: null },
+      ...{ created_at: AT, moved_at: AT },
+    },
+  ],
+};
+const connect: ClientConfig = {
+  ...{ values: {}, mechanisms: ["SCRAM-SHA-512", "SCRAM-SHA-256"], ca_pem: "-----BEGIN CERTIFICATE-----" },
+  ...{ properties: "bootstrap.servers=x", java: "security.protocol=SASL_SSL", python: "" },
+  snippets: [
+    {
+      ...{
+        language: "python",
+        title: "Python",
+        file: "produce.py",
+        install: "pip install x",
+        run: "python produce.py",
+      },
+      text: 'os.environ["KAFKA_PASSWORD"]',
+    },
+  ],
+};
+const lagCounts: LagCounts = {
+  ...{ page: 1, size: 50, matched: 1, groups: 2, topics: 3, in_trouble: 1, troubled: ["readers"] },
+  ...{ lag_records: 40, behind_s: 12, behind_is_exact: false },
+};
+const retentionCounts: RetentionCounts = {
+  ...{ page: 1, size: 50, matched: 1, bytes: 2048, first_loss: expiry() },
+};
+const part: MessagePart = {
+  ...{ kind: "string", text: "sales", truncated: false, size_bytes: 5, schema: "", problem: "", masked: false },
+};
+const message: Message = {
+  ...{ partition: 0, offset: 7, timestamp_ms: 1_700_000_000_000, timestamp: AT, timestamp_type: "create" },
+  ...{ key: { ...part, masked: true }, value: part, headers: [], headers_left_out: 0, masked: true },
+};
+const looked_at: MessageEvents["done"] = {
+  ...{ records: 1_234, bytes: 4_096, matched: 2, filter_errors: 1, left_out: 7, elapsed_ms: 1_500, waits_for: [] },
+  ...{ ended_by: "end", cursor: null, unavailable: [1], silent: [2], held_back: [] },
+};
+const sent = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const messages = () =>
+  new Response(sent("message", message) + sent("done", looked_at), {
+    headers: { "Content-Type": "text/event-stream" },
+  });
 const HOST = `GET /api/v1/operator/hosts/${platformHost().host_id}`;
 const loads = ok([
   { id: 1, leaders: 1, replicas: 2, size_bytes: 1024 },
@@ -145,6 +156,7 @@ const found = cluster({ brokers: [broker(), broker({ id: 2, alive: false })] });
 
 export const WHOLE: Answers = {
   ...ANALYSES,
+  ...ACCESS,
   "GET /console/api/session": session({
     user: { username: "ada", email: "", is_staff: true },
     tenant: { id: "tn_1", slug: "acme", name: "Acme", role: "owner", state: "active" },
@@ -166,7 +178,8 @@ export const WHOLE: Answers = {
       attention: ok([attention()]),
       events: ok([timelineEvent()]),
       operations: ok([operation({ actor: "key:shown" })]),
-      client_config: ok({ values: {}, properties: "bootstrap.servers=x", java: "", python: "", snippets: [] }),
+      client_config: ok(connect),
+      versions: ok(versions({ is_mixed: true, protocol_newest: "3.9-IV0" })),
     },
   },
   "GET /console/api/pages/topics/c1": {
@@ -176,6 +189,7 @@ export const WHOLE: Answers = {
     parts: {
       topic: ok(topic({ partitions: [partition(), partition({ partition: 1, isr: [] })], configs: [config()] })),
       retention: ok(gold(retention({ groups: [expiry()] }))),
+      messages: ok({ browse: true, masked: true, produce: true }),
     },
   },
   "GET /console/api/pages/clients/c1/sales": {
@@ -198,6 +212,7 @@ export const WHOLE: Answers = {
     },
   },
   "GET /api/v1/clusters/c1/topics/sales/config-history": { data: [configChange], complete: true },
+  "GET /console/events/messages/c1/sales": messages,
   "GET /api/v1/clusters/c1/topics": listed([topicRow()]),
   "GET /console/api/pages/broker/c1/2": {
     parts: {
@@ -221,9 +236,7 @@ export const WHOLE: Answers = {
     ...listed([{ text: "the last line", level: "ERROR", cut: true }]),
     ...{ host_id: "host-1", size_bytes: 2048, written_at_ms: 0, answered_at_ms: 1 },
   },
-  "GET /api/v1/clusters/c1/access/matrix": matrix,
-  "GET /api/v1/clusters/c1/access/denials": { ...listed([denied, { ...denied, ...away }]), brokers: [looked] },
-  "GET /api/v1/clusters/c1/access/decision": decision,
+  "GET /api/v1/clusters/c1/healing": healing,
   "GET /console/api/pages/groups/c1": {
     parts: { groups: ok([groupRow()]), counts: ok(groupCounts()), lag: ok(gold(lagPoint())) },
   },
@@ -235,27 +248,25 @@ export const WHOLE: Answers = {
       collector: ok(collector()),
     },
   },
-  "GET /console/api/pages/access/c1": {
-    parts: {
-      users: ok([{ username: "app", mechanisms: ["SCRAM-SHA-512"], managed: false }]),
-      overlaps: ok([]),
-      acls: ok([{ ...rule, ...read }]),
-      quotas: ok([quota]),
-      drift: ok({ data: [], users: read, acls: read }),
-    },
-  },
   "GET /console/api/pages/reassign/c1": {
     parts: { cluster: ok(found), counts: ok(topicCounts()), loads, reassignments: moves },
   },
   "GET /console/api/pages/analytics/c1": {
     parts: {
       lag: ok(gold(lagPoint())),
+      lag_counts: ok(lagCounts),
       retention: ok(gold(retention({ groups: [expiry()] }))),
+      retention_counts: ok(retentionCounts),
       runs: ok([run()]),
       collector: ok(collector()),
     },
   },
-  "GET /console/api/pages/operations": { parts: { operations: ok([operation(), operation({ state: "failed" })]) } },
+  "GET /console/api/pages/operations": {
+    parts: {
+      operations: ok([operation(), operation({ id: "op_2", state: "failed" })]),
+      page: ok({ next: "further", has_more: true }),
+    },
+  },
   "GET /console/api/pages/operation/op_1": {
     parts: { operation: ok(operation({ cancellable: true, revertible: true })), plan: ok(plan()) },
   },

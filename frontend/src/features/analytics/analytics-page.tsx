@@ -13,8 +13,8 @@ import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Exact, Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
+import { RunStatus } from "@/components/run-status";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
-import { Status } from "@/components/status";
 import { RISK_SEVERITY } from "@/generated/constants";
 import { api } from "@/lib/api-client";
 import { useChart } from "@/lib/charts";
@@ -109,8 +109,6 @@ function RunNow() {
   );
 }
 
-const RUN_TONES = { queued: "muted", succeeded: "ok", failed: "bad", running: "run", cancelled: "warn" } as const;
-
 /** What of the cluster's telemetry the run looked for and did not find; null when nothing. */
 function gapOf(run: AnalyticsRun, clusterId: string): string | null {
   const mine = run.clusters.find((cluster) => cluster.cluster_id === clusterId);
@@ -143,7 +141,7 @@ function Runs({ runs, clusterId }: { runs: AnalyticsRun[]; clusterId: string }) 
                 <RelTime at={run.started_at ?? run.created_at} />
               </td>
               <td title={run.error || undefined}>
-                <Status tone={RUN_TONES[run.state]} label={run.state} pulse={run.state === "running"} />
+                <RunStatus state={run.state} />
                 {gapOf(run, clusterId) && <div className="ps-warn">{gapOf(run, clusterId)}</div>}
               </td>
               <td data-align="right">

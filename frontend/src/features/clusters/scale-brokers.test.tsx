@@ -138,7 +138,12 @@ describe("an operation that has added brokers", () => {
     });
 
   it("offers the rebalance", async () => {
-    const { asked } = await page({ "POST /api/v1/plans": plan({ kind: "reassignment" } as never) });
+    const { asked } = await page({
+      "POST /api/v1/plans": plan({
+        kind: "reassignment",
+        diff: { partitions: [], brokers: [], balance: null, limits: [] },
+      } as never),
+    });
     fireEvent.click(await screen.findByRole("button", { name: "Next: reassign partitions" }));
     await waitFor(() =>
       expect(asked.find((one) => one.method === "POST")?.body).toEqual({ ...next, cluster_id: "c1" }),

@@ -137,17 +137,8 @@ describe("usage and forecasts", () => {
     ]);
     const impact = (await rowsOf("Change impact")).map(([changed, ...rest]) => [changed?.split(" · ")[1], ...rest]);
     expect(impact).toEqual([
-      [
-        "2 more in these hours",
-        "readers",
-        "behind by, 95 % of the time at most",
-        "Rose",
-        "30s",
-        "1m",
-        "+100 %",
-        "6 and 5 of 6",
-      ],
-      [undefined, "the cluster", "records in", "Fell", "10", "5", "−50 %", "6 and 5 of 6"],
+      ["2 more in these hours", "readers", "behind by, 95th percentile", "Rose", "30s", "1m", "+100 %", "6 and 5 of 6"],
+      [undefined, "the cluster", "records written", "Fell", "10", "5", "−50 %", "6 and 5 of 6"],
       [undefined, "sales", "bytes held", "Not known", "2 KiB", "not known", "not known", "6 and 5 of 6"],
     ]);
     expect((await rowsOf("Silent producers"))[0]).toEqual(["orders", "Silent", "0 %", "0", "7,200", "not known"]);

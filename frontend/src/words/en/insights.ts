@@ -33,8 +33,8 @@ export const insights = {
     measures: {
       bytes_in: "bytes written",
       bytes_last: "bytes held",
-      lag_records_p95: "lag in records, 95 % of the time at most",
-      lag_seconds_p95: "behind by, 95 % of the time at most",
+      lag_records_p95: "lag in records, 95th percentile",
+      lag_seconds_p95: "behind by, 95th percentile",
       lost_records: "lost records",
       records_in: "records written",
       records_out: "records read",

@@ -12,6 +12,13 @@ export const parts = {
       `at least ${count(amount, { one: "# alert fires", other: "# alerts fire" })}, the worst is ${severity}`,
     notReadLately: (text: string) => `${text}; not read lately`,
   },
+  runStatus: {
+    queued: "queued",
+    running: "running",
+    succeeded: "succeeded",
+    failed: "failed",
+    cancelled: "cancelled",
+  },
   alertMarks: {
     critical: "Critical",
     dataOrServiceIsBeing: "Data or service is being lost, or will be soon.",

@@ -6,9 +6,9 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
-    from controlplane.common.command_line import run
+    from django.core.management import execute_from_command_line
 
-    run(sys.argv)
+    execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from controlplane.clusters.probing import Probe, probes
 from controlplane.clusters.roll_book import RollBook
 from controlplane.clusters.roll_look import accepted_by, look, objections
 from controlplane.clusters.rolls import (
-    Facts,
     Health,
     Obstacle,
     behind,
@@ -28,7 +27,6 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import (
-    Done,
     Progress,
     StepContext,
     StepFailedError,
@@ -98,13 +96,13 @@ class Roller:
         """`_advance`, with what the probe has seen of the broker under way."""
         current = self.book.under_way
         if current is not None:
-            self.look_at_clients(current)
+            self._look_at_clients(current)
         waits = self._advance()
         if waits is None:
             probes().drop(self.context.operation.id)
         return waits
 
-    def look_at_clients(self, broker: int) -> None:
+    def _look_at_clients(self, broker: int) -> None:
         """The roll goes on whether it can be measured or not."""
         restarted_s = self.book.row(broker).get("restarted_s")
         try:
@@ -136,7 +134,7 @@ class Roller:
     def _choose(self) -> Wait:
         if (paused := self._paused()) is not None:
             return paused
-        facts = self.facts()
+        facts = look(self.gateway, self.brokers)
         if self.book.baseline is None:
             self.book.set_baseline(asdict(Health.of(facts)))
         accepted = accepted_by(self.context.operation.plan.impact)
@@ -211,7 +209,7 @@ class Roller:
             if self.context.operation.paused_at is not None:
                 self.book.move(broker, WAITING, self.now_s)
                 return self._wait(0.0, "paused before anything was done")
-            facts = self.facts()
+            facts = look(self.gateway, self.brokers)
             accepted = accepted_by(self.context.operation.plan.impact)
             found = obstacles(broker, facts, accepted)
             if not found and broker == facts.controller and len(self.book.waiting):
@@ -221,40 +219,28 @@ class Roller:
             if found:
                 self.book.move(broker, WAITING, self.now_s)
                 return self._in_the_way([one.text for one in found])
-        self.start_again(row)
+        self._start_again(row)
         self.book.clear()
         self.book.move(broker, RETURNING, self.now_s)
         return self._wait(POLL_S, f"broker {broker} stops and starts")
 
-    # -- what it asks of hosts and of this service's tables; a simulation brings its own
-    def facts(self) -> Facts:
-        return look(self.gateway, self.brokers)
-
-    def start_again(self, row: Broker) -> None:
+    def _start_again(self, row: Broker) -> None:
         generation = self.generations[row.broker_id]
         services.restart_to(self.cluster, row, generation, count=self.broker_count)
 
-    def process_of(self, row: Broker) -> Done | Wait:
-        """Raises StepFailedError: it does not start."""
-        return services.await_processes_of([row], only=row.broker_id)
-
-    def registration_of(self, broker: int) -> Done | Wait:
-        return services.await_registration(self.cluster, only=broker)
-
-    # -- one broker, once it is to come back
     def _waits_for_probe(self, broker: int) -> bool:
         is_young = self.book.lasts_s(broker, self.now_s) < PROBE_S
         return is_young and self.probe is not None and not self.probe.is_ready
 
     def _await_return(self, broker: int) -> Wait:
         try:
-            process = self.process_of(self.broker_row(broker))
+            process = services.await_processes_of([self.broker_row(broker)], only=broker)
         except StepFailedError as error:
             self.book.move(broker, FAILED, self.now_s, error.detail)
             raise
         if isinstance(process, Wait):
             return self._within(broker, RETURN_S, process.detail)
-        registered = self.registration_of(broker)
+        registered = services.await_registration(self.cluster, only=broker)
         if isinstance(registered, Wait):
             return self._within(broker, RETURN_S, registered.detail)
         self.book.move(broker, CATCHING_UP, self.now_s)
@@ -285,7 +271,7 @@ class Roller:
 
     def _observe(self, broker: int) -> Wait:
         """The roll stops by itself when things got worse, and stay so."""
-        now = Health.of(self.facts())
+        now = Health.of(look(self.gateway, self.brokers))
         worse = now.worse_than(Health(**(self.book.baseline or asdict(now))))
         worse = worse or self._clients_failed(broker)
         if not worse:
@@ -322,7 +308,7 @@ class Roller:
             if not self.is_begun(self.broker_row(current)):
                 self.book.move(current, LEFT, self.now_s)
                 return self._wait(0.0, f"broker {current} was not restarted yet")
-            self.start_again(self.broker_row(current))
+            self._start_again(self.broker_row(current))
             self.book.move(current, RETURNING, self.now_s)
             return self._wait(POLL_S, f"broker {current} stops and starts")
         if current is not None and state == OBSERVING:

@@ -1,7 +1,6 @@
 from rest_framework import serializers
 
 from controlplane.common.serializers import (
-    NextPlanSerializer,
     ProbeSerializer,
     ProblemCoreSerializer,
     Shape,
@@ -93,7 +92,6 @@ class RollSerializer(Shape):
 class OutcomeSerializer(Shape):
     cluster_id = serializers.CharField(required=False)
     roll = RollSerializer(required=False)
-    next_plan = NextPlanSerializer(required=False)
 
 
 class OperationSerializer(Shape):

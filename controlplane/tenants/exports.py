@@ -8,7 +8,6 @@ file says at its end why it ends, and the connection breaks: no client takes it 
 import csv
 import io
 import json
-import logging
 import weakref
 from collections.abc import AsyncGenerator
 
@@ -16,19 +15,17 @@ from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
 from controlplane.audit.services import Actor
-from controlplane.common.cut_answers import cut
 from controlplane.common.problems import Problem, TooManyRequests
 from controlplane.common.slots import Slots
 from controlplane.tenants.standing import Watch
 
-log = logging.getLogger(__name__)
 OPEN_PER_TENANT, OPEN_MAX = 6, 60
 """Files that are leaving this process: each holds its names for as long as its reader likes."""
 SEATS = Slots()
 
 
 class ExportEndedError(Exception):
-    """The file ends here, and is not whole; raised where no server could break a connection."""
+    """The file ends here, and is not whole."""
 
 
 class ExportResponse(StreamingHttpResponse):
@@ -63,11 +60,9 @@ async def while_allowed(
 ) -> AsyncGenerator[str, None]:
     """The pieces of a file, while the actor may go on.
 
-    When the actor may not, or nobody can say whether, the last piece says why, and the connection
-    breaks.
-
     Raises:
-        ExportEndedError: after the last piece, where there is no connection.
+        ExportEndedError: after the last piece, which says why; also when nobody can say whether
+            the actor may.
     """
     watch = Watch(actor)
     try:
@@ -76,9 +71,7 @@ async def while_allowed(
             await sync_to_async(watch.check)()
     except Problem as problem:
         yield last_word(problem, is_csv=is_csv)
-        if not cut():
-            raise ExportEndedError(problem.detail) from problem
-        log.info("A file ends before it is whole: %s", problem.detail)
+        raise ExportEndedError(problem.detail) from problem
     finally:
         await lines.aclose()
 

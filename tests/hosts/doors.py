@@ -18,13 +18,15 @@ TIMEOUT_S = 30.0
 LOOKS_MAX = 20_000
 PAUSE_S = 0.02
 NOT_READS = (
+    "/messages",
     "/export",
+    "/offset-samples",
     "/schema-registry",
     "/what-if",
     "/sparklines",
     "/decision",
 )
-"""Files, of which so many may be had in a minute, a registry that is not there, and doors that want
+"""Searches of records with bounds of their own, a registry that is not there, and doors that want
 parameters."""
 
 

@@ -11,7 +11,6 @@ from tests.controlplane.rest.surface import (
     ON,
     address,
     body,
-    make_way,
     operations,
     problem,
     send,
@@ -151,8 +150,7 @@ def plan(client, ids, kind, inputs, **more):
 
 
 @pytest.mark.parametrize("kind", sorted(INPUTS))
-def test_the_inputs_of_the_table_make_a_plan(world, owner, ids, kind):
-    make_way(world, kind)
+def test_the_inputs_of_the_table_make_a_plan(owner, ids, kind):
     answer = plan(owner, ids, kind, INPUTS[kind])
     assert answer.status_code == 201, answer.content
 

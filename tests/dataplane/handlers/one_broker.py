@@ -156,7 +156,6 @@ class OneBroker:
         self.logs.load()
         self.replica_manager = build_replica_manager(
             self.logs,
-            coordinator=self.coordinator,
             lifecycle=self.lifecycle,
             clock=self.clock,
             entropy=self.entropy,

@@ -54,6 +54,8 @@ function Form() {
               name="password"
               autoComplete="current-password"
               data-autofocus
+              visibilityToggleFocusable
+              visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
               required
               withAsterisk={false}
               value={password}

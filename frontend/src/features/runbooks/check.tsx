@@ -6,7 +6,6 @@ import { RelTime } from "@/components/rel-time";
 import { latest, missingFor, useCheck } from "@/lib/runbooks";
 import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookEntry, RunbookPart, RunbookRunDetail } from "@/lib/types";
-import { wordOf } from "@/lib/word-of";
 import { words } from "@/words/runbooks";
 import { Outcome } from "./outcome";
 
@@ -43,7 +42,7 @@ function RunCheck({ part, run, isAgain }: { part: RunbookPart; run: RunbookRunDe
   if (missing.length > 0)
     return (
       <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-        {say.theRunSaysNo(missing.map((name) => wordOf(say.blanks, name)).join(", "))}
+        {say.theRunSaysNo(missing.join(", "))}
       </span>
     );
   return (

@@ -9,7 +9,6 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { api } from "@/lib/api-client";
 import { useAcceptInvitation, useSession } from "@/lib/session";
 import type { OpenInvitation } from "@/lib/types";
-import { roleWord } from "@/lib/grant-words";
 import { words } from "@/words/session";
 
 const say = words.invitationPage;
@@ -86,10 +85,7 @@ function Acceptance({ token, invitation, signedIn }: AcceptanceProps) {
       <Stack gap="sm">
         <Text size="sm">
           {joins
-            ? say.youWillBeOf(
-                invitation.role ? roleWord(invitation.role) : say.aMember,
-                invitation.tenant ?? say.theTenant,
-              )
+            ? say.youWillBeOf(invitation.role ?? say.aMember, invitation.tenant ?? say.theTenant)
             : say.forTheLoginSessionsOf(invitation.username ?? "")}
         </Text>
         {asPresent && <Text size="sm">{say.youJoinAsWhoIs(signedIn)}</Text>}
@@ -114,6 +110,8 @@ function Acceptance({ token, invitation, signedIn }: AcceptanceProps) {
             label={say.password}
             description={say.atLeast10CharactersNone}
             autoComplete="new-password"
+            visibilityToggleFocusable
+            visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
             required
             withAsterisk={false}
             size="sm"

@@ -79,6 +79,8 @@ export function LoginPage() {
                   label={say.password}
                   name="password"
                   autoComplete="current-password"
+                  visibilityToggleFocusable
+                  visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
                   required
                   withAsterisk={false}
                   size="sm"

@@ -10,7 +10,6 @@ export const common = {
   loading: "Loading",
   close: "Close",
   copy: "Copy",
-  showWhatIsTyped: "Show what is typed",
   copied: "Copied",
   justNow: "just now",
   notKnown: "not known",

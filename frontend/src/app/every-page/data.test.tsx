@@ -1,3 +1,0 @@
-import { walkPages } from "@/testing/every-page";
-
-walkPages("data");

@@ -1,4 +1,0 @@
-import { fields } from "./en/fields";
-import { shown } from "./shown";
-
-export const words = shown("fields", fields);

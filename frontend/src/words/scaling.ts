@@ -1,4 +1,0 @@
-import { scaling } from "./en/scaling";
-import { shown } from "./shown";
-
-export const words = shown("scaling", scaling);

@@ -51,37 +51,39 @@ WINDOW_MS = Rules().window_s * 1000
 # No name service knows it: the JVM has its address from the run's configuration or not at all.
 NAMED = "broker.invalid"
 HUGE_PARTITIONS = 30_000
-HUGE_TS_MS = time.time_ns() // 1_000_000
-HUGE = [
-    {
-        "v": 1,
-        "ts_ms": HUGE_TS_MS,
-        "cluster_id": CLUSTER_ID,
-        "topic": "huge",
-        "partition": list(range(HUGE_PARTITIONS)),
-        "log_start_offset": [10**9] * HUGE_PARTITIONS,
-        "log_end_offset": [10**9 + 5] * HUGE_PARTITIONS,
-        **of_kind,
-    }
-    for of_kind in (
+
+
+def huge_slice(ts_ms):
+    """Of a topic of so many partitions that no record holds it: what is said of it and of a group."""
+    return [
         {
-            "kind": "topic",
-            "retention_ms": 3_600_000,
-            "retention_bytes": -1,
-            "leader_epoch": [3] * HUGE_PARTITIONS,
-            "size_bytes": [10**6] * HUGE_PARTITIONS,
-            "oldest_ts_ms": [HUGE_TS_MS - 1000] * HUGE_PARTITIONS,
-        },
-        {
-            "kind": "group",
-            "group": "reads-huge",
-            "state": "Stable",
-            "members": 3,
-            "committed_offset": [10**9 + 3] * HUGE_PARTITIONS,
-        },
-    )
-]
-"""A topic of so many partitions that no record holds its slice."""
+            "v": 1,
+            "ts_ms": ts_ms,
+            "cluster_id": CLUSTER_ID,
+            "topic": "huge",
+            "partition": list(range(HUGE_PARTITIONS)),
+            "log_start_offset": [10**9] * HUGE_PARTITIONS,
+            "log_end_offset": [10**9 + 5] * HUGE_PARTITIONS,
+            **of_kind,
+        }
+        for of_kind in (
+            {
+                "kind": "topic",
+                "retention_ms": 3_600_000,
+                "retention_bytes": -1,
+                "leader_epoch": [3] * HUGE_PARTITIONS,
+                "size_bytes": [10**6] * HUGE_PARTITIONS,
+                "oldest_ts_ms": [ts_ms - 1000] * HUGE_PARTITIONS,
+            },
+            {
+                "kind": "group",
+                "group": "reads-huge",
+                "state": "Stable",
+                "members": 3,
+                "committed_offset": [10**9 + 3] * HUGE_PARTITIONS,
+            },
+        )
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +265,8 @@ def story(live, spark):
     # A partition a chunk; then a collector that is killed in the middle of each slice.
     after = collect(live, bytes_max=1)
     publish_in_part(live)
-    live.publisher.publish(encoded(HUGE))
+    huge = huge_slice(time.time_ns() // 1_000_000)
+    live.publisher.publish(encoded(huge))
     send_garbage(live)
     lake = live.root / "lake"
     killed_when(live, lambda: list((lake / "streams").glob("*/*/offsets/0")))
@@ -272,7 +275,12 @@ def story(live, spark):
     forget_that_the_batch_is_done(live)
     killed_when(live, lambda: is_written(live, SILVER_TOPIC))
     work, result = run(live, others=(AWAY,))
-    return SimpleNamespace(before=before, after=after, tps=tps, work=work, result=result)
+    # What is sampled from here on is of later windows, and new to no run of these.
+    until_ms = RunConfig.from_json((work / "config.json").read_text()).to_ts_ms
+    for _ in eventually(2 * WINDOW_MS / 1000, "the windows of the run are over"):
+        if time.time_ns() // 1_000_000 > until_ms:
+            break
+    return SimpleNamespace(before=before, after=after, huge=huge, tps=tps, work=work, result=result)
 
 
 def forget_that_slices_may_be_cut(spark, live):
@@ -347,7 +355,7 @@ def test_lag_is_what_the_groups_offsets_say(live, story):
 
 def test_a_slice_that_no_record_holds_arrives_whole(live, story):
     """In the collector that catches up and in Spark; in one record the broker refuses it."""
-    (uncut,) = encoded(HUGE[:1], bytes_max=10**9)
+    (uncut,) = encoded(story.huge[:1], bytes_max=10**9)
     refusals = []
     producer = Producer(
         {"bootstrap.servers": live.bootstrap, "acks": "all", "message.max.bytes": 10**8}
@@ -357,11 +365,11 @@ def test_a_slice_that_no_record_holds_arrives_whole(live, story):
     )
     assert producer.flush(30) == 0
     assert refusals == ["MSG_SIZE_TOO_LARGE"]
-    assert len(encoded(HUGE)) > len(HUGE)
+    assert len(encoded(story.huge)) > len(story.huge)
 
-    read = records_since(live.spec, HUGE_TS_MS)
+    read = records_since(live.spec, story.huge[0]["ts_ms"])
     mine = [one for one in read.values() if one["topic"] == "huge"]
-    assert sorted(mine, key=lambda one: one["kind"], reverse=True) == HUGE
+    assert sorted(mine, key=lambda one: one["kind"], reverse=True) == story.huge
     held = of(story, "topic_retention", topic="huge")
     assert (held["partitions"], held["records"]) == (HUGE_PARTITIONS, 5 * HUGE_PARTITIONS)
     assert of(story, "group_lag", group="reads-huge")["lag_records"] == 2 * HUGE_PARTITIONS

@@ -44,7 +44,7 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-incidents test-spark test-spark-cluster test-conformance conformance test-faults test-faults-quick test-hosts simulate test-e2e test-e2e-quick fuzz fix
+.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-incidents test-spark test-spark-cluster test-conformance conformance test-faults test-faults-quick test-hosts simulate simulate-fleet test-e2e test-e2e-quick fuzz fix
 test: ## Everything that is fast enough for every change (half an hour on 2 cores; KEEP_GOING=1 to see all that fails)
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.run_all
@@ -92,6 +92,8 @@ test-hosts: ## Many hosts on one machine, in network namespaces, lost and cut un
 	@$(PY) -m tests.hosts $(if $(ONLY),"$(ONLY)")
 simulate: ## Whole brokers under virtual time and misfortune, SEEDS=n SEED=s (a failing seed leaves its trace)
 	@$(PY) -m tests.simulation --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1)
+simulate-fleet: ## 1,000 hosts and 500 clusters through a year, by the real planners: balance, healing, load, limits; SEED=s (build/fleet.md)
+	@$(PY) -m tests.fleet --seed $(or $(SEED),1)
 fuzz: ## Every API's decoder, record batches and what comes before a login, MINUTES=n ONLY=Fetch,… ARGS=…
 	@deploy/local/setup.sh fuzz
 	@PYTHONPATH=build/fuzz/python $(PY) -m tests.fuzz --minutes $(or $(MINUTES),5) $(if $(ONLY),--only "$(ONLY)") $(ARGS)

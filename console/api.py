@@ -19,7 +19,6 @@ from console.parts import RUNNER
 from console.revisions import (
     AGES,
     ages,
-    ages_of,
     known_by_sources,
     says_the_same,
     tag_of_page,
@@ -211,8 +210,8 @@ def page_view(name: str, page: Page) -> type[TenantView]:
             """The answer without reading the page, where what it is made of says enough."""
             if self.sources is None or self.known_tags is None:
                 return None
-            tag = known_by_sources(self.known_tags, self._asked(request), self.sources)
-            return None if tag is None else not_modified(tag, ages_of(self.sources.as_of.items()))
+            known = known_by_sources(self.known_tags, self._asked(request), self.sources)
+            return None if known is None else not_modified(*known)
 
         def _tagged(self, request: Request, response: Response, shown: dict[str, Any]) -> Response:
             """By what it says, however old that is: see `revisions`."""

@@ -5,6 +5,8 @@ tail. Whoever closes the stream cancels the reading. What is refused before anyt
 brokers is a problem; what fails later is the event `failed`, and the last one.
 
 A step of a reading holds a thread of its own pool for a moment; between two of them none waits.
+Brokers that hang are waited for as long as by no other read, so a stream says early that it waits:
+as soon as a page would have been answered it begins, with the phase `connecting`.
 """
 
 import asyncio
@@ -12,6 +14,7 @@ from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.exceptions import APIException
@@ -31,6 +34,16 @@ from controlplane.tenants.context import AccessContext
 
 TAIL_PARAMETER = "tail"
 _THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="messages")
+_BEGINNINGS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="messages-begin")
+"""Each holds its thread while brokers are asked where to begin."""
+WAITING: dict[str, object] = {
+    "phase": "connecting",
+    "partitions": [],
+    "unavailable": [],
+    "masked": None,
+    "held_back": [],
+}
+"""What can be said before any broker has said where to begin."""
 
 
 async def message_events_view(
@@ -40,15 +53,57 @@ async def message_events_view(
         return only_get(request)
     try:
         access = await sync_to_async(access_of)(request)
-        asked = await sync_to_async(_begin)(request, access, cluster_id, topic)
         stream = STREAMS.join(ticket_of(request, access))
     except (APIException, GatewayError, Problem) as error:
         return problem_response(request, to_problem(error) or Problem())
-    return EventStream(stream, found_messages(asked))
+    begun = asyncio.wrap_future(_BEGINNINGS.submit(_begin, request, access, cluster_id, topic))
+    begun.add_done_callback(_heard)
+    try:
+        return EventStream(stream, await _messages_of(begun))
+    except BaseException as error:
+        stream.close()
+        if isinstance(error, APIException | GatewayError | Problem):
+            return problem_response(request, to_problem(error) or Problem())
+        raise
+
+
+def _heard(begun: "asyncio.Future[Asked]") -> None:
+    """Who has left does not hear how it ended; that is no fault to be logged."""
+    if not begun.cancelled():
+        begun.exception()
+
+
+async def _messages_of(begun: "asyncio.Future[Asked]") -> AsyncGenerator[str, None]:
+    """Raises Problem, APIException, GatewayError: in time for an answer instead of a stream."""
+    done, _ = await asyncio.wait({begun}, timeout=settings.READ_PATIENCE_S)
+    return found_messages(begun.result()) if done else _late_messages(begun)
+
+
+async def _late_messages(begun: "asyncio.Future[Asked]") -> AsyncGenerator[str, None]:
+    """As `found_messages`, of what is not yet begun."""
+    yield event_text("phase", WAITING)
+    try:
+        asked = await begun
+    except (APIException, GatewayError, Problem) as error:
+        yield _failed(error)
+        return
+    messages = found_messages(asked)
+    try:
+        async for text in messages:
+            yield text
+    finally:
+        await messages.aclose()
 
 
 def _begin(request: HttpRequest, access: AccessContext, cluster_id: str, topic: str) -> Asked:
-    """Raises Problem, APIException."""
+    """Raises Problem, APIException, GatewayError."""
+    try:
+        return _begun(request, access, cluster_id, topic)
+    finally:
+        connection.close()  # the thread may have nothing to do for hours
+
+
+def _begun(request: HttpRequest, access: AccessContext, cluster_id: str, topic: str) -> Asked:
     params = request.GET.dict()
     known = {*MessageQuerySerializer().fields, TAIL_PARAMETER}
     for name in params:
@@ -79,11 +134,15 @@ async def found_messages(asked: Asked) -> AsyncGenerator[str, None]:
                 return
             yield "".join(event_text(name, data) for name, data in frames)
     except (GatewayError, Problem) as error:
-        shown = (to_problem(error) or Problem()).as_dict()
-        names = ("status", "code", "title", "detail")
-        yield event_text("failed", {name: shown[name] for name in names})
+        yield _failed(error)
     finally:
         _end(steps, under_way)
+
+
+def _failed(error: Exception) -> str:
+    shown = (to_problem(error) or Problem()).as_dict()
+    names = ("status", "code", "title", "detail")
+    return event_text("failed", {name: shown[name] for name in names})
 
 
 def _step(steps: Iterator[list[Frame]]) -> list[Frame] | None:

@@ -51,6 +51,8 @@ class Part:
     remote: bool = False
     deadline_s: float = PART_DEADLINE_S
     """At most: a page that cannot wait that long answers without it."""
+    kept: "Callable[[], Aged | None] | None" = None
+    """What the service keeps of it, for when it is late or fails; None where it never knew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +113,10 @@ class PartRunner:
         for name, part in parts.items():
             key = f"{scope}/{name}"
             if name not in pending:
-                answer[name] = self._settle(key, part.read)
+                answer[name] = self._settle(key, part, part.read)
                 continue
             left_s = bounded(max(0.0, part.deadline_s - (self.monotonic() - started)))
-            answer[name] = self._settle(key, partial(pending[name].result, left_s))
+            answer[name] = self._settle(key, part, partial(pending[name].result, left_s))
         return {name: answer[name] for name in parts}
 
     def _start(self, key: str, part: Part) -> Future[Any]:
@@ -148,13 +150,13 @@ class PartRunner:
             with self._lock:
                 self._running.pop(key, None)
 
-    def _settle(self, key: str, read: Read) -> dict[str, Any]:
+    def _settle(self, key: str, part: Part, read: Read) -> dict[str, Any]:
         try:
             data = read()
         except (NotFound, Forbidden):
             raise
         except Exception as error:  # noqa: BLE001 - one part must never blank the page
-            return self._degraded(key, reason_of(error))
+            return self._degraded(key, part, reason_of(error))
         if isinstance(data, Aged):
             return _aged(data, data.reason)
         with self._lock:
@@ -162,9 +164,12 @@ class PartRunner:
         as_of = kept.at if kept is not None and kept.data is data else self.wall()
         return {"status": OK, "as_of": iso(as_of), "reason": None, "data": data}
 
-    def _degraded(self, key: str, reason: str) -> dict[str, Any]:
+    def _degraded(self, key: str, part: Part, reason: str) -> dict[str, Any]:
         with self._lock:
             kept = self._kept.get(key)
+        stored = _stored(part)
+        if stored is not None and (kept is None or stored.as_of > _as_of(kept)):
+            return _aged(stored, reason)
         if kept is None:
             return {"status": UNAVAILABLE, "as_of": None, "reason": reason, "data": None}
         if isinstance(kept.data, Aged):
@@ -182,6 +187,21 @@ class PartRunner:
             self._kept.move_to_end(key)
             while len(self._kept) > KEPT_PARTS:
                 self._kept.popitem(last=False)
+
+
+def _stored(part: Part) -> Aged | None:
+    """A fault in reading what is kept must not take away what this process remembers."""
+    if part.kept is None:
+        return None
+    try:
+        return part.kept()
+    except Exception:
+        log.exception("what is kept of a page's part cannot be read")
+        return None
+
+
+def _as_of(kept: _Kept) -> datetime:
+    return kept.data.as_of if isinstance(kept.data, Aged) else kept.at
 
 
 def _aged(answer: Aged, reason: str) -> dict[str, Any]:

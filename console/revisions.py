@@ -9,6 +9,9 @@ and who keeps the page puts each where the old one of its number was: nothing is
 Where the sources of a page have revisions (`sources`) the tag has a second half, of those: while
 they are the same the page is not even read. When they differ it is read, and may still say the same
 by the first half. Both are sealed with the service's key: no tag is taken that was not given.
+Where sources have moments of their own that move while nothing differs (when groups were sampled) a
+third part of the tag says which moments of the page those were, so that the page can be told the
+new ones unread.
 """
 
 import re
@@ -22,8 +25,8 @@ from controlplane.common.etags import Precondition
 from controlplane.common.hashing import canonical_json
 
 AGES = "Penstock-As-Of"
-"""`topics=2026-11-26T00:00:00Z, counts=…`: by part its moments, with a space between them; one
-without an age has none.
+"""`topics=2026-11-26T00:00:00Z, counts=…`: by part its moments, with a space between them, `-` for
+one that stays what it was; a part without an age has none.
 """
 MOMENTS = ("as_of", "sampled_at", "stale_after", "tried_at", "ts")
 """Fields that say when something was looked at, or how long that holds."""
@@ -31,6 +34,9 @@ MOMENTS_MAX = 16
 """Different ones of a part that a header names; any other is what the part says."""
 TAG_CHARS = 32
 SEPARATOR = "."
+OWN, STAYS = "a", "-"
+"""What a tag says of a moment: the part's own; one that is no source's. Else it is the letter."""
+BETWEEN_PARTS = "~"
 _MOMENT = re.compile(rf'"({"|".join(MOMENTS)})":"([0-9T:.Z+-]{{1,40}})"')
 """In canonical JSON, where a text that holds a quote is escaped, so that this is a field."""
 _CURSOR = re.compile(r'"next":"[^"\\]*"')
@@ -47,13 +53,16 @@ def tag_of_page(
     have a tag in common. `sources` as they were before the page was read; a page of which a part
     is not as it should be has none, so that the next question reads it again.
     """
-    texts = []
+    texts, moments = [], []
     for name, part in parts.items():
-        text, _ = _without_moments(part)
+        text, found = _without_moments(part)
         texts.append(f"\n{name} {text}")
+        moments.append(found)
     halves = [_sealed("content", asked, "".join(texts))]
     if sources is not None and all(part["status"] == _OK for part in parts.values()):
-        halves.append(_of_sources(asked, sources))
+        letters = _letters(moments, sources)
+        if letters is not None:
+            halves += [_of_sources(asked, sources, letters), *([letters] if letters else [])]
     return f'"{SEPARATOR.join(halves)}"'
 
 
@@ -62,13 +71,15 @@ def says_the_same(known: Precondition, tag: str) -> bool:
     return known.any_at_all or _halves(tag)[0] in {_halves(each)[0] for each in known.tags}
 
 
-def known_by_sources(known: Precondition, asked: str, sources: Sources) -> str | None:
-    """The known tag, quoted, of a page that was made of just these; None: it has to be read."""
-    wanted = _of_sources(asked, sources)
+def known_by_sources(known: Precondition, asked: str, sources: Sources) -> tuple[str, str] | None:
+    """The known tag, quoted, of a page that was made of just these, and the header of its ages by
+    now; None: it has to be read.
+    """
     for each in known.tags:
-        halves = _halves(each)
-        if len(halves) == 2 and halves[1] == wanted:
-            return each.removeprefix("W/")
+        _, *rest = _halves(each)
+        letters = rest[1] if len(rest) == 2 else ""
+        if rest and rest[0] == _of_sources(asked, sources, letters):
+            return each.removeprefix("W/"), _ages_unread(sources, letters)
     return None
 
 
@@ -78,8 +89,36 @@ def ages(parts: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def ages_of(moments: Iterable[tuple[str, str | None]]) -> str:
-    """The header of what was not: of each part its own age, which is the first of its moments."""
     return ", ".join(f"{name}={said or ''}" for name, said in moments)
+
+
+def _ages_unread(sources: Sources, letters: str) -> str:
+    """The header of what was not read: of each part its own age, which is the first of its moments,
+    and of the others those that have moved.
+    """
+    of_parts = letters.split(BETWEEN_PARTS) if letters else [OWN] * len(sources.as_of)
+    found = []
+    for (name, own), of_part in zip(sources.as_of.items(), of_parts, strict=True):
+        now = {OWN: own or STAYS, STAYS: STAYS, **sources.moving}
+        found.append((name, " ".join(now[letter] for letter in of_part)))
+    return ages_of(found)
+
+
+def _letters(moments: list[list[str]], sources: Sources) -> str | None:
+    """Which moments of each part are the sources'; empty: none but the parts' own.
+
+    None: what is read does not tell them from each other, or not all have a number.
+    """
+    if not sources.moving:
+        return ""
+    by_moment = {moment: letter for letter, moment in sources.moving.items()}
+    of_parts = []
+    for first, *others in moments:
+        is_told = first not in by_moment and len(by_moment) == len(sources.moving)
+        if not is_told or len(others) + 1 >= MOMENTS_MAX:
+            return None
+        of_parts.append(OWN + "".join(by_moment.get(each, STAYS) for each in others))
+    return BETWEEN_PARTS.join(of_parts)
 
 
 def _without_moments(part: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -99,8 +138,9 @@ def _without_moments(part: Mapping[str, Any]) -> tuple[str, list[str]]:
     return _MOMENT.sub(numbered, text), list(numbers)
 
 
-def _of_sources(asked: str, sources: Sources) -> str:
-    return _sealed("sources", asked, canonical_json(sources.revisions))
+def _of_sources(asked: str, sources: Sources, letters: str) -> str:
+    shape = [letters, sorted(sources.moving), list(sources.as_of)]
+    return _sealed("sources", asked, canonical_json([sources.revisions, shape]))
 
 
 def _sealed(what: str, asked: str, text: str) -> str:

@@ -9,8 +9,10 @@ from rest_framework import serializers
 
 from console.pages.attention import STATES
 from console.parts import OK, STALE, UNAVAILABLE
+from controlplane.access.lists import RULES_SHOWN
 from controlplane.access.serializers import (
     AccessDriftSerializer,
+    AclBindingSerializer,
     AclSerializer,
     ClientQuotaSerializer,
     KafkaUserSerializer,
@@ -32,6 +34,7 @@ from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterSerializer,
 )
+from controlplane.clusters.version_serializers import ClusterVersionsSerializer
 from controlplane.common.serializers import PageSerializer, Shape
 from controlplane.groups.serializers import (
     GroupRowSerializer,
@@ -242,6 +245,22 @@ class GroupCountsSerializer(ListCountsSerializer):
     largest_lag = serializers.IntegerField(allow_null=True, help_text="Of all that match.")
 
 
+class UserCountsSerializer(ListCountsSerializer):
+    managed = serializers.ListField(
+        child=serializers.CharField(), help_text="The service's own users that are there."
+    )
+
+
+class UserRulesSerializer(Shape):
+    count = serializers.IntegerField(help_text="ACLs that name the user.")
+    denies = serializers.IntegerField(help_text="Of these.")
+    first = AclBindingSerializer(many=True, help_text=f"At most {RULES_SHOWN} of them.")
+
+
+class ListedUserSerializer(KafkaUserSerializer):
+    rules = UserRulesSerializer(allow_null=True, help_text="null: ACLs were never read.")
+
+
 class LoadSerializer(Shape):
     id = serializers.IntegerField(help_text="The broker.")
     leaders = serializers.IntegerField(allow_null=True)
@@ -313,6 +332,7 @@ ClusterPageSerializer = _page(
         "attention": _list(AttentionSerializer),
         "summary": _one(ClusterSummarySerializer),
         "loads": LOADS,
+        "versions": _one(ClusterVersionsSerializer),
         "reassignments": REASSIGNMENTS,
         "operations": OPERATIONS,
         "events": _list(TimelineEventSerializer),
@@ -350,9 +370,11 @@ GroupPageSerializer = _page(
 AccessPageSerializer = _page(
     "Access",
     {
-        "users": _list(KafkaUserSerializer),
+        "users": _list(ListedUserSerializer),
+        "users_counts": _one(UserCountsSerializer),
         "overlaps": _list(PasswordOverlapSerializer),
         "acls": _list(AclSerializer),
+        "acls_counts": _one(ListCountsSerializer),
         "quotas": _list(ClientQuotaSerializer),
         "drift": _one(AccessDriftSerializer),
     },

@@ -6,8 +6,10 @@ on the time, or on what brokers say just now, has no sources: it is read.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from django.utils import timezone
 
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of, seen_cluster
@@ -17,8 +19,22 @@ from controlplane.common.times import iso
 from controlplane.observed.selectors import sections
 from controlplane.tenants.models import Tenant
 
-More = Callable[[Cluster], list[Any] | None]
-"""Revisions of what else a page is made of; None: not known."""
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What else a page is made of.
+
+    Attributes:
+        revisions: JSON; another value as soon as any of it differs.
+        moving: moments inside parts that become others while nothing differs, by a letter each.
+    """
+
+    revisions: list[Any]
+    moving: Mapping[str, str] = field(default_factory=dict)
+
+
+More = Callable[[Cluster], Beside | None]
+"""None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +44,29 @@ class Sources:
     Attributes:
         revisions: JSON; another value as soon as what the page says differs.
         as_of: how old each part is by now, as pages say it.
+        moving: as of `Beside`.
     """
 
     revisions: list[Any]
     as_of: Mapping[str, str | None]
+    moving: Mapping[str, str] = field(default_factory=dict)
 
 
 class OfSections:
-    """The sources of a page that is made of observed sections, by part, and of `more`."""
+    """The sources of a page that is made of observed sections, by part, and of `more`.
+
+    `also` are sections that no part is as of; `now` parts that are as of when they are asked for.
+    """
 
     def __init__(
-        self, *, more: More | None = None, also: tuple[str, ...] = (), **parts: str
+        self,
+        *,
+        more: More | None = None,
+        also: tuple[str, ...] = (),
+        now: tuple[str, ...] = (),
+        **parts: str,
     ) -> None:
-        self._more, self._also, self._parts = more, also, parts
+        self._more, self._also, self._now, self._parts = more, also, now, parts
 
     def __call__(self, tenant: Tenant, scope: Scope, cluster_id: str, *_: str) -> Sources | None:
         """None: a section was never read, was not read whole, or is not for this viewer.
@@ -55,11 +81,13 @@ class OfSections:
             return None
         if any(at.as_of is None or at.reason or not at.revision for at in found.values()):
             return None
-        more = self._more(cluster) if self._more else []
+        more = self._more(cluster) if self._more else Beside([])
         if more is None:
             return None
         of_sections = sorted([name, at.revision] for name, at in found.items())
+        as_of = {part: iso(found[name].as_of) for part, name in self._parts.items()}
         return Sources(
-            [cluster.name, cluster.phase, of_sections, more],
-            {part: iso(found[name].as_of) for part, name in self._parts.items()},
+            [cluster.name, cluster.phase, of_sections, more.revisions],
+            as_of | dict.fromkeys(self._now, iso(timezone.now())),
+            more.moving,
         )

@@ -43,5 +43,9 @@ ENUM_NAMES = {
     "ClusterKindEnum": "controlplane.clusters.serializers.KIND_CHOICES",
     "RunbookSeverityEnum": "controlplane.runbooks.serializers.SEVERITIES",
     "RunbookRunStateEnum": "controlplane.runbooks.serializers.RUN_MOVES.choices",
+    "HealingModeEnum": "controlplane.healing.states.MODES",
+    "HealingCaseStateEnum": "controlplane.healing.states.CASE_MOVES.choices",
+    "WeekdayEnum": "controlplane.healing.windows.DAYS",
+    "ReplacementWayEnum": "controlplane.clusters.replacing.WAYS",
     "SegmentRoleEnum": "controlplane.topics.serializers.SEGMENT_ROLES",
 }

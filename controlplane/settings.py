@@ -14,6 +14,7 @@ from redis.retry import Retry
 from controlplane.common.keyfiles import KeyMissingError, key_from_file
 from controlplane.common.limits import BODY_MAX_BYTES
 from controlplane.enum_names import ENUM_NAMES
+from controlplane.log_lines import log_lines
 
 env = environ.Env()
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -77,6 +78,7 @@ LOCAL_APPS = [
     "controlplane.operations",
     "controlplane.observed",
     "controlplane.clusters",
+    "controlplane.healing",
     "controlplane.topics",
     "controlplane.access",
     "controlplane.reassignments",
@@ -416,6 +418,17 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 15.0,
         "options": {"expires": 15},
     },
+    # Both ask clusters that may well not answer.
+    "host-drains": {
+        "task": "healing.drain",
+        "schedule": env.float("PENSTOCK_DRAINS_S", default=5.0),
+        "options": {"expires": 5, "queue": "operations.slow"},
+    },
+    "self-healing": {
+        "task": "healing.heal",
+        "schedule": env.float("PENSTOCK_HEALING_S", default=10.0),
+        "options": {"expires": 10, "queue": "operations.slow"},
+    },
     "removed-clusters": {
         "task": "clusters.forget_removed",
         "schedule": 3600.0,
@@ -476,21 +489,4 @@ GATEWAY_IDLE_S = env.float("PENSTOCK_GATEWAY_IDLE_S", default=600.0)
 # The longest that a cluster which does not answer is left alone.
 BREAKER_OPEN_MAX_S = env.float("PENSTOCK_BREAKER_OPEN_MAX_S", default=30.0)
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.str("PENSTOCK_LOG_LEVEL", default="INFO")},
-    "loggers": {
-        # It writes lines at each of its own tries; the error itself comes back to the caller, and
-        # `gateway.breakers` writes one line a minute about a cluster that does not answer.
-        "kafka": {"level": "CRITICAL"},
-        "kazoo": {"level": "WARNING"},
-        # One line per task and tick says nothing; failures are errors and stay.
-        "celery.app.trace": {"level": "WARNING"},
-        "celery.worker.strategy": {"level": "WARNING"},
-        "celery.beat": {"level": "WARNING"},
-        "django_celery_beat": {"level": "WARNING"},
-    },
-}
+LOGGING = log_lines(env.str("PENSTOCK_LOG_LEVEL", default="INFO"))

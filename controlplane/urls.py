@@ -17,6 +17,7 @@ api_v1: list[URLPattern | URLResolver] = [
     path("", include("controlplane.tenants.urls")),
     path("", include("controlplane.operations.urls")),
     path("", include("controlplane.clusters.urls")),
+    path("", include("controlplane.healing.urls")),
     path("", include("controlplane.messages.urls")),
     path("", include("controlplane.topics.urls")),
     path("", include("controlplane.access.urls")),

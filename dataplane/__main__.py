@@ -1,4 +1,4 @@
-"""`python -m dataplane broker|agent|join|stop-host|local-cluster`.
+"""`python -m dataplane broker|agent|join|stop-host|install-version|local-cluster`.
 
 Exit codes: 0 stopped as asked, 1 failed, 2 bad arguments or bad configuration.
 """
@@ -39,6 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     _add_stop_host(
         commands.add_parser("stop-host", help="stop a host's agent and its brokers in good order")
     )
+    _add_install_version(
+        commands.add_parser("install-version", help="put a release of the broker on this host")
+    )
     _add_local_cluster(
         commands.add_parser("local-cluster", help="run ZooKeeper and brokers, no control plane")
     )
@@ -59,6 +62,10 @@ def main(arguments: list[str] | None = None) -> int:
         from dataplane.agent.stop_host import main as stop_host
 
         return stop_host(options)
+    if options.command == "install-version":
+        from dataplane.agent.install_version import main as install_version
+
+        return install_version(options)
     from dataplane.local_cluster import main as run_local_cluster
 
     return run_local_cluster(options)
@@ -118,6 +125,13 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         help="ports that its brokers may take",
     )
     parser.add_argument(
+        "--versions",
+        default=None,
+        metavar="DIR",
+        help="releases of the broker, a directory each, beside the agent's own; without it what"
+        " PENSTOCK_VERSIONS_DIR says",
+    )
+    parser.add_argument(
         "--replace-host",
         action="store_true",
         help="take the host id over from a data directory that is lost, once its agent is gone",
@@ -147,10 +161,22 @@ def _add_join(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--address", required=True, help="where clients reach this host")
     parser.add_argument("--rack", default=None, help="default: the host's name")
-    parser.add_argument("--port-range", default="9092-9191", metavar="LOW-HIGH")
-    parser.add_argument("--data-dir", default="/var/lib/penstock-agent")
     parser.add_argument(
-        "--into", default="/etc/penstock", metavar="DIR", help="where agent.env and keys go"
+        "--port-range",
+        default="9092-9191",
+        metavar="LOW-HIGH",
+        help="ports that its brokers may take; default: 9092-9191",
+    )
+    parser.add_argument(
+        "--data-dir",
+        default="/var/lib/penstock-agent",
+        help="brokers' files, logs and pids; default: /var/lib/penstock-agent",
+    )
+    parser.add_argument(
+        "--into",
+        default="/etc/penstock",
+        metavar="DIR",
+        help="where agent.env and keys go; default: /etc/penstock",
     )
 
 
@@ -158,6 +184,20 @@ def _add_stop_host(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-dir", required=True, help="that of the host's agent")
     parser.add_argument(
         "--timeout-s", type=float, default=80.0, help="how long the brokers may take; default: 80"
+    )
+
+
+def _add_install_version(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="of the version: the directory that it gets")
+    parser.add_argument(
+        "--versions", required=True, metavar="DIR", help="the directory that the agent is told of"
+    )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        default=None,
+        metavar="TREE",
+        help="a checkout or an unpacked archive of the release; default: what runs this command",
     )
 
 

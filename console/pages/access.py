@@ -1,26 +1,67 @@
-"""Users and ACLs of a cluster, and which of them were changed outside."""
+"""Users and ACLs of a cluster a page at a time, and which of them were changed outside."""
 
-from console.pages.shared import asked, observed_list
+from functools import cache
+from typing import Any
+
+from console.access_query import AccessWanted
+from console.pages.shared import asked, counts_of, kept_of, observed_parts
 from console.parts import Part
+from controlplane.access.lists import acls_listed, users_listed, with_rules
 from controlplane.access.selectors import (
     access_drift,
     acl_row,
+    kept_quotas,
     overlap_list,
     quota_rows,
     user_row,
 )
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
-from controlplane.observed.sections import ACLS, USERS
+from controlplane.observed.listings import Listed
+from controlplane.observed.sections import ACLS, QUOTAS, USERS
+from controlplane.observed.selectors import Section
 from controlplane.tenants.models import Tenant
 
 
-def access(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
+def access(tenant: Tenant, scope: Scope, wanted: AccessWanted, cluster_id: str) -> dict[str, Part]:
     row = seen_cluster(tenant, scope, cluster_id)
+    reader = reader_of(row, scope)
+
+    @cache
+    def users() -> Listed:
+        return users_listed(reader, wanted.users)
+
+    @cache
+    def acls() -> Listed:
+        return acls_listed(reader, wanted.acls)
+
+    def user_rows(at: Section) -> list[dict[str, Any]]:
+        return with_rules(reader, [user_row(each, at) for each in users().rows])
+
+    def overlaps() -> list[dict[str, Any]]:
+        return overlap_list(row, scope, [each.key for each in users().rows])
+
     return {
-        "users": observed_list(row, scope, USERS, user_row),
-        "overlaps": Part(lambda: overlap_list(row, scope)),
-        "acls": observed_list(row, scope, ACLS, acl_row),
-        "quotas": asked(row, scope, lambda _cluster, gateway: quota_rows(gateway)),
-        "drift": Part(lambda: access_drift(reader_of(row, scope))),
+        **observed_parts(
+            row,
+            scope,
+            USERS,
+            users=user_rows,
+            users_counts=lambda _at: counts_of(users(), wanted.users),
+        ),
+        "overlaps": Part(overlaps),
+        **observed_parts(
+            row,
+            scope,
+            ACLS,
+            acls=lambda at: [acl_row(each, at) for each in acls().rows],
+            acls_counts=lambda _at: counts_of(acls(), wanted.acls),
+        ),
+        "quotas": asked(
+            row,
+            scope,
+            lambda _cluster, gateway: quota_rows(gateway),
+            kept=kept_of(row, scope, QUOTAS, lambda _at: kept_quotas(reader)),
+        ),
+        "drift": Part(lambda: access_drift(reader)),
     }

@@ -78,7 +78,7 @@ NextOf = Callable[[Row], Next | None]
 
 @dataclass(slots=True)
 class _Said:
-    """What alerts say or explain already, by cluster."""
+    """What is said or explained already, by cluster: by alerts, then by rows about groups."""
 
     rules: set[tuple[str, str]] = field(default_factory=set)
     groups: set[tuple[str, str]] = field(default_factory=set)
@@ -98,6 +98,7 @@ def attention(
     clusters: Iterable[Cluster],
     rewound: Iterable[Row] = (),
     quiet: Iterable[Row] = (),
+    proposed: Iterable[Row] = (),
     *,
     asked_at: datetime | None,
     now: datetime,
@@ -109,7 +110,8 @@ def attention(
         clusters: as last observed.
         rewound: {cluster_id, cluster_name, group, topic, as_of} of groups that went back.
         quiet: {cluster_id, cluster_name} and what `quiet_groups` says of groups that have just
-            fallen silent.
+            fallen silent. One that went back, too, is one row, by its silence, which harms more.
+        proposed: what self-healing would do and waits for a person's word on.
         asked_at: when all rules were asked last; null: never.
         now: when this is.
     """
@@ -119,8 +121,12 @@ def attention(
         rows.append(_of_alert(alert))
     for cluster in clusters:
         rows += _of_cluster(cluster, said)
+    rewound = list(rewound)
+    # Of several topics the first, as `rewound` has them.
+    went_back = {(row["cluster_id"], row["group"]): row["topic"] for row in reversed(rewound)}
+    rows += _of_quiet(quiet, said, went_back)
     rows += _of_rewound(rewound, said)
-    rows += _of_quiet(quiet, said)
+    rows += _of_proposals(proposed)
     rows.sort(key=order)
     old = _of_rules(asked_at, now)
     return [*([old] if old is not None else []), *rows]
@@ -239,22 +245,24 @@ def _of_cluster(cluster: Cluster, said: _Said) -> Iterable[Row]:
 
 
 def _of_rewound(rows: Iterable[Row], said: _Said) -> Iterable[Row]:
-    seen: set[tuple[str, str]] = set()
     for row in rows:
         of = row["cluster_id"], row["group"]
-        if of in said.groups or of in seen:
+        if of in said.groups:
             continue
-        seen.add(of)
+        said.groups.add(of)
         text = f"{row['cluster_name']}: group {row['group']} went back to earlier offsets."
         yield _row(f"{of[0]}/rewound/{of[1]}", Severity.INFO, text, **row)
 
 
-def _of_quiet(rows: Iterable[Row], said: _Said) -> Iterable[Row]:
+def _of_quiet(
+    rows: Iterable[Row], said: _Said, went_back: Mapping[tuple[str, str], str]
+) -> Iterable[Row]:
     """The fact, and when it will be called what it may turn out to be."""
     for row in rows:
-        cluster, group = row["cluster_id"], row["group"]
-        if (cluster, group) in said.groups:
+        cluster, group = of = row["cluster_id"], row["group"]
+        if of in said.groups:
             continue
+        said.groups.add(of)
         rule = "group-stopped" if row["members"] == 0 else "group-stalled"
         where = row["topic"] if row["partitions"] == 1 else f"a partition of {row['topic']}"
         has = "has no members, " if row["members"] == 0 else ""
@@ -262,6 +270,8 @@ def _of_quiet(rows: Iterable[Row], said: _Said) -> Iterable[Row]:
             f"{row['cluster_name']}: group {group} {has}has unread records on {where} and commits"
             f" nothing there ({row['lag_records']:,} unread)."
         )
+        if of in went_back:
+            text = f"{text} It went back to earlier offsets of {went_back[of]}."
         is_judged = row["status"] in _SILENT
         if not is_judged:
             text = f"{text} After {span(Rules().quiet_s)} it counts as {_WORDS[rule]}."
@@ -277,6 +287,23 @@ def _of_quiet(rows: Iterable[Row], said: _Said) -> Iterable[Row]:
             topic=row["topic"],
             since=row["since"],
             as_of=row["as_of"],
+        )
+
+
+def proposal_key(proposal: Row) -> str:
+    return f"{proposal['cluster_id']}/healing/{proposal['id']}"
+
+
+def _of_proposals(proposed: Iterable[Row]) -> Iterable[Row]:
+    for row in proposed:
+        yield _row(
+            proposal_key(row),
+            Severity.WARNING,
+            f"{row['cluster_name']}: {row['text']}",
+            cluster_id=row["cluster_id"],
+            cluster_name=row["cluster_name"],
+            broker=row["broker"],
+            since=row["created_at"],
         )
 
 

@@ -4,7 +4,16 @@ from typing import Any
 
 from django.utils import timezone
 
-from console.pages.attention import SHOWN, Next, NextOf, Row, attention, rewound_of, with_next
+from console.pages.attention import (
+    SHOWN,
+    Next,
+    NextOf,
+    Row,
+    attention,
+    proposal_key,
+    rewound_of,
+    with_next,
+)
 from console.parts import Part
 from controlplane.alerts.selectors import alert_dict, last_asked_at, open_alerts
 from controlplane.analytics import selectors as analytics
@@ -12,6 +21,7 @@ from controlplane.analytics.quiet import quiet_groups
 from controlplane.clusters.models import MANAGED
 from controlplane.clusters.selectors import cluster_get, cluster_list
 from controlplane.common.grants import Area, Scope
+from controlplane.healing.selectors import proposals
 from controlplane.operations.scopes import may_plan
 from controlplane.runbooks.catalogue import catalogue
 from controlplane.runbooks.document import first_act
@@ -19,6 +29,7 @@ from controlplane.tenants.models import Tenant
 
 ALERTS_READ = 200
 """Open alerts of one page, the newest; more than are shown, so that the most harmful are."""
+REPLACE_KIND = "cluster.replace_broker"
 MANAGED_ONLY = frozenset({"broker.restart"})
 """What nobody but the service that runs the brokers can do."""
 
@@ -46,15 +57,35 @@ def _rows(tenant: Tenant, scope: Scope, cluster_id: str | None) -> list[Row]:
         for cluster in clusters
         for row in quiet_groups(tenant, scope, cluster["id"])
     ]
+    proposed = proposals(each["id"] for each in clusters if scope.sees(Area.CLUSTER, each["name"]))
     rows = attention(
         [alert_dict(row) for row in open_alerts(tenant, scope, cluster_id, ALERTS_READ)],
         clusters,
         rewound,
         quiet,
+        proposed,
         asked_at=last_asked_at(),
         now=timezone.now(),
     )
-    return with_next(rows[:SHOWN], _next_of(scope, clusters))
+    known = {proposal_key(row): _replacement(row) for row in proposed}
+    next_of = _next_of(scope, clusters)
+    return with_next(rows[:SHOWN], lambda row: _proposed(scope, known, row) or next_of(row))
+
+
+def _replacement(proposal: Row) -> Next:
+    return Next(
+        title="Put the broker on another host",
+        kind=REPLACE_KIND,
+        cluster_id=proposal["cluster_id"],
+        inputs={"broker": proposal["broker"]},
+    )
+
+
+def _proposed(scope: Scope, known: dict[str, Next], row: Row) -> Next | None:
+    found = known.get(row["key"])
+    if found is None or not may_plan(scope, found.kind, row["cluster_name"] or "", {}):
+        return None
+    return found
 
 
 def _next_of(scope: Scope, clusters: list[dict[str, Any]]) -> NextOf:

@@ -1,7 +1,5 @@
 """One broker: its load, what it leads and holds, its process, its settings, operations about it."""
 
-from typing import Any
-
 from console.pages.shared import asked, observed
 from console.parts import Part
 from console.sources import OfSections
@@ -11,7 +9,6 @@ from controlplane.clusters.brokers import (
     broker_process,
     broker_settings,
 )
-from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.observed.sections import TOPICS
@@ -19,9 +16,8 @@ from controlplane.observed.selectors import placed_on, trouble_on
 from controlplane.operations.selectors import operation_list
 from controlplane.tenants.models import Tenant
 
-LOOKED_AT = 300
-"""Operations of the cluster, newest first, among which those about the broker are looked for."""
-SHOWN = 20
+OPERATIONS_SHOWN = 20
+"""The newest ones that are about the broker alone."""
 PLACEMENT_SOURCES = OfSections(partitions=TOPICS)
 
 
@@ -36,7 +32,15 @@ def broker(tenant: Tenant, scope: Scope, cluster_id: str, broker_id: str) -> dic
         "settings": asked(
             row, scope, lambda cluster, gateway: broker_settings(scope, cluster, gateway, number)
         ),
-        "operations": Part(lambda: _operations(tenant, scope, row, number)),
+        "operations": Part(
+            lambda: operation_list(
+                tenant,
+                scope,
+                cluster_id=row.pk,
+                resource=f"broker/{number}",
+                limit=OPERATIONS_SHOWN,
+            )
+        ),
     }
 
 
@@ -46,11 +50,3 @@ def placement(tenant: Tenant, scope: Scope, cluster_id: str, broker_id: str) -> 
     number = broker_id_of(broker_id)
     reader = reader_of(row, scope)
     return {"partitions": observed(row, scope, TOPICS, lambda _at: placed_on(reader, number))}
-
-
-def _operations(
-    tenant: Tenant, scope: Scope, cluster: Cluster, number: int
-) -> list[dict[str, Any]]:
-    """Those that are about this broker alone."""
-    rows = operation_list(tenant, scope, cluster_id=cluster.id, limit=LOOKED_AT)
-    return [row for row in rows if row["resource"] == f"broker/{number}"][:SHOWN]

@@ -3,14 +3,20 @@
 from functools import cache
 from typing import Any
 
+from django.utils import timezone
+
 from console.list_query import ListQuery
 from console.pages import analytics_parts
 from console.pages.shared import counts_of, observed, observed_parts
 from console.parts import Part
+from console.sources import Beside, OfSections
 from controlplane.analytics import selectors as analytics
-from controlplane.analytics.judged import judged_groups
+from controlplane.analytics.judged import judged_as, judged_groups
+from controlplane.analytics.times import iso_ms, ms_of
+from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
+from controlplane.common.times import iso_of_ms
 from controlplane.groups.selectors import (
     GROUP_FILTERS,
     GROUP_ORDERS,
@@ -25,6 +31,22 @@ from controlplane.observed.selectors import Section
 from controlplane.tenants.models import Tenant
 
 GROUPS_QUERY = ListQuery(GROUP_ORDERS, GROUP_FILTERS, "-verdict", "group")
+
+
+def _judged(cluster: Cluster) -> Beside | None:
+    """A sample that says the same makes what is said of groups younger, as two texts have it."""
+    found = judged_as(cluster.pk, ms_of(timezone.now()))
+    if found is None:
+        return None
+    moving = {
+        "d": iso_of_ms(found.sampled_ms) or "",
+        "s": iso_ms(found.sampled_ms),
+        "u": iso_ms(found.stale_after_ms),
+    }
+    return Beside(found.revision, moving)
+
+
+GROUPS_SOURCES = OfSections(groups=GROUPS, counts=GROUPS, now=("lag",), more=_judged)
 
 
 def groups(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dict[str, Part]:

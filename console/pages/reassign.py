@@ -1,13 +1,12 @@
 """What the reassignment wizard chooses from, and what moves already."""
 
-from console.pages.cluster import loads
-from console.pages.shared import asked, cluster_part, counts_of, observed
+from console.pages.cluster import loads, moving
+from console.pages.shared import cluster_part, counts_of, observed
 from console.parts import Part
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.observed.listings import Wanted
 from controlplane.observed.sections import TOPICS
-from controlplane.reassignments.progress import active
 from controlplane.tenants.models import Tenant
 from controlplane.topics.selectors import INTERNAL, topics_listed
 
@@ -25,5 +24,5 @@ def reassign(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
             lambda _at: counts_of(topics_listed(reader_of(row, scope), everything), everything),
         ),
         "loads": loads(row, scope),
-        "reassignments": asked(row, scope, active),
+        "reassignments": moving(row, scope),
     }

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework.serializers import Serializer
 
 from console import serializers as shapes
+from console.access_query import AccessQuery
 from console.analytics_query import AnalyticsQuery
 from console.list_query import PageQuery
 from console.operation_query import OperationsQuery
@@ -15,7 +16,7 @@ from console.pages.analytics import analytics
 from console.pages.broker import PLACEMENT_SOURCES, broker, placement
 from console.pages.clients import CLIENTS_SOURCES, clients, producers
 from console.pages.cluster import cluster
-from console.pages.groups import GROUPS_QUERY, group, groups
+from console.pages.groups import GROUPS_QUERY, GROUPS_SOURCES, group, groups
 from console.pages.operations import operation, operations
 from console.pages.overview import overview
 from console.pages.reassign import reassign
@@ -88,10 +89,22 @@ PAGES: dict[str, Page] = {
         replicas, shapes.ReplicasPageSerializer, "A topic's replicas", f"{_CLUSTER}/<path:topic>"
     ),
     "groups": Page(
-        groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER, query=GROUPS_QUERY
+        groups,
+        shapes.GroupsPageSerializer,
+        "A cluster's groups",
+        _CLUSTER,
+        query=GROUPS_QUERY,
+        sources=GROUPS_SOURCES,
     ),
     "group": Page(group, shapes.GroupPageSerializer, "One group", f"{_CLUSTER}/<path:group>"),
-    "access": Page(access, shapes.AccessPageSerializer, "Users and ACLs", _CLUSTER, Area.ACCESS),
+    "access": Page(
+        access,
+        shapes.AccessPageSerializer,
+        "Users and ACLs",
+        _CLUSTER,
+        Area.ACCESS,
+        query=AccessQuery(),
+    ),
     "reassign": Page(reassign, shapes.ReassignPageSerializer, "What can be moved", _CLUSTER),
     "analytics": Page(
         analytics,

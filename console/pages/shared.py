@@ -28,15 +28,33 @@ Render = Callable[[ObservedRow, Section], dict[str, Any]]
 GatewayRead = Callable[[Cluster, ClusterGateway], Any]
 
 
-def asked(cluster: Cluster, scope: Scope, read: GatewayRead) -> Part:
-    """A part that asks the brokers, of what `scope` covers; without brokers it says so at once."""
+def asked(
+    cluster: Cluster, scope: Scope, read: GatewayRead, kept: Callable[[], Aged | None] | None = None
+) -> Part:
+    """A part that asks the brokers, of what `scope` covers; without brokers it says so at once.
+
+    `kept` is what is shown while they do not answer.
+    """
 
     def ask() -> Any:
         if cluster.phase in NOT_SERVING:
             raise Unavailable(NOT_SERVING[cluster.phase])
         return read(cluster, seen_gateway(cluster, scope))
 
-    return Part(ask, remote=True)
+    return Part(ask, remote=True, kept=None if cluster.phase in NOT_SERVING else kept)
+
+
+def kept_of(
+    cluster: Cluster, scope: Scope, name: str, read: Callable[[Section], Any]
+) -> Callable[[], Aged | None]:
+    """What `read` makes of an observed section, for a part that asks the brokers each time."""
+    reader = reader_of(cluster, scope)
+
+    def last_known() -> Aged | None:
+        at = section(reader, name) if reader.may_see(name) else Section()
+        return None if at.as_of is None else Aged(read(at), at.as_of, sentence(at.reason))
+
+    return last_known
 
 
 def observed(cluster: Cluster, scope: Scope, name: str, read: Callable[[Section], Any]) -> Part:

@@ -7,7 +7,8 @@ from console.list_query import ListQuery
 from console.pages import analytics_parts
 from console.pages.shared import asked, counts_of, observed, observed_parts
 from console.parts import Part
-from console.sources import OfSections
+from console.sources import Beside, OfSections
+from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.messages.selectors import rights
@@ -27,9 +28,14 @@ from controlplane.topics.selectors import (
 )
 
 TOPICS_QUERY = ListQuery(tuple(TOPIC_ORDERS), TOPIC_FILTERS, "name", "topic")
-TOPICS_SOURCES = OfSections(
-    topics=TOPICS, counts=TOPICS, more=lambda cluster: drift_revision(cluster.pk)
-)
+
+
+def _drift(cluster: Cluster) -> Beside | None:
+    found = drift_revision(cluster.pk)
+    return None if found is None else Beside(found)
+
+
+TOPICS_SOURCES = OfSections(topics=TOPICS, counts=TOPICS, more=_drift)
 
 
 def topics(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dict[str, Part]:

@@ -30,7 +30,7 @@ from controlplane.access.serializers import (
     PasswordOverlapListSerializer,
 )
 from controlplane.clusters.selectors import reader_of, seen_cluster, seen_gateway
-from controlplane.clusters.serializers import ClientConfigSerializer
+from controlplane.clusters.serializers import UserClientConfigSerializer
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, SEARCH, documented
 from controlplane.common.paging import page_of_list, page_of_source
@@ -79,14 +79,14 @@ class UserClientConfigView(TenantView):
 
     @documented(
         "kafka_user_client_config",
-        answers={200: ClientConfigSerializer},
+        answers={200: UserClientConfigSerializer},
         tag=TAG,
         summary="How clients of one user connect: by the mechanism of its newest password",
     )
     def get(self, request: Request, cluster_id: str, kafka_user: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
-        gateway = seen_gateway(cluster, self.scope)
-        return Response(selectors.user_client_config(cluster, gateway, kafka_user))
+        reader = reader_of(cluster, self.scope)
+        return Response(selectors.user_client_config(reader, cluster, kafka_user))
 
 
 class OverlapsView(TenantView):
@@ -217,12 +217,12 @@ class QuotasView(TenantView):
         "client_quota_list",
         answers={200: ClientQuotaListSerializer},
         tag=TAG,
-        summary="Quotas of users and client ids, as each broker keeps them",
+        summary="Quotas of users and client ids, as brokers keep them, or kept them last",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         gateway = seen_gateway(cluster, self.scope)
-        return Response({"data": selectors.quota_rows(gateway)})
+        return Response(selectors.quota_list(reader_of(cluster, self.scope), gateway))
 
 
 class AclTemplatesView(TenantView):

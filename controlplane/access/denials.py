@@ -46,7 +46,7 @@ def denied_attempts(scope: Scope, cluster: Cluster) -> dict[str, Any]:
     asked = brokers[:BROKERS_ASKED_MAX]
     args = {"attempts": ATTEMPTS_MAX}
     answers = ask(cluster, [HostQuestion(key_of(row), DENIALS, args) for row in asked])
-    read = [_read(row, answer) for row, answer in zip(asked, answers, strict=True)]
+    read = [_read(answer) for answer in answers]
     told = [found for found in read if isinstance(found, Answered)]
     if not told:
         known(read[0])
@@ -59,10 +59,10 @@ def denied_attempts(scope: Scope, cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _read(row: Broker, answer: HostAnswer) -> HostAnswer:
+def _read(answer: HostAnswer) -> HostAnswer:
     """What cannot be understood is not known."""
     if isinstance(answer, Answered) and not isinstance(answer.body.get("attempts"), list):
-        return Unanswered(UNREADABLE.format(host=row.host_id))
+        return Unanswered(UNREADABLE)
     return answer
 
 

@@ -5,7 +5,7 @@ nothing is claimed of it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from controlplane.gateway.types import AclBinding
@@ -19,6 +19,9 @@ ACCESS_KINDS = (
     "acl.delete",
 )
 USER, RULE = "user", "acl"
+CHANGED_BY = "unknown: changed outside of Penstock"
+NOT_KEPT = "Passwords are not kept: create the user again, or replace its password."
+BY_USER_OPERATION = "The next operation on this user says what it has."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +69,9 @@ def desired_access(operations: Iterable[Verified]) -> Desired:
         elif each.kind == "acl.create":
             added = each.diff["after"]
         elif each.kind == "acl.delete":
-            removed = each.diff["before"]
+            # What was taken over as gone was not there before.
+            is_adopted = bool(each.inputs.get("adopt"))
+            removed = each.inputs["bindings"] if is_adopted else each.diff["before"]
         found.rules |= {AclBinding(**row): Wanted(each.id) for row in added}
         found.rules |= {AclBinding(**row): Wanted(each.id, is_there=False) for row in removed}
     return found
@@ -80,7 +85,9 @@ def _mechanisms(found: Desired, name: str) -> frozenset[str]:
 def user_drift(
     desired: Mapping[str, Wanted], observed: Mapping[str, Collection[str]]
 ) -> list[dict[str, Any]]:
-    """Rows {area, name, desired, observed, operation_id, text}; `observed`: mechanisms by user."""
+    """Rows {area, name, desired, observed, operation_id, text} with both ways to mend it;
+    `observed`: mechanisms by user.
+    """
     found = []
     for name, wanted in sorted(desired.items()):
         seen = frozenset(observed.get(name, ()))
@@ -88,7 +95,8 @@ def user_drift(
             continue
         left, now = _logins(wanted.mechanisms), _logins(seen)
         text = f"The user {name} has {now}; the last verified operation left {left}."
-        found.append(_row(USER, name, wanted, (left, now), text))
+        row = _row(USER, name, wanted, (left, now), text)
+        found.append({**row, **_user_ways(name, wanted.mechanisms)})
     return found
 
 
@@ -108,8 +116,33 @@ def rule_drift(
         left, now = _presence(is_there=wanted.is_there), _presence(is_there=is_there)
         verb = "added" if wanted.is_there else "removed"
         text = f"The rule “{rule.words()}” is {now}; the last verified operation {verb} it."
-        found.append(_row(RULE, rule.words(), wanted, (left, now), text))
+        row = _row(RULE, rule.words(), wanted, (left, now), text)
+        found.append({**row, **_rule_ways(rule, is_wanted=wanted.is_there)})
     return found
+
+
+def _user_ways(name: str, wanted: Collection[str]) -> dict[str, Any]:
+    """Passwords are not kept, so that a login that is gone cannot be given back as it was."""
+    back = None if wanted else {"kind": "user.delete", "inputs": {"username": name}}
+    return {
+        "back": back,
+        "back_problem": NOT_KEPT if wanted else "",
+        "adopt": None,
+        "adopt_problem": BY_USER_OPERATION,
+        "changed_by": CHANGED_BY,
+    }
+
+
+def _rule_ways(rule: AclBinding, *, is_wanted: bool) -> dict[str, Any]:
+    made, gone = ("acl.create", "acl.delete") if is_wanted else ("acl.delete", "acl.create")
+    inputs = {"bindings": [asdict(rule)]}
+    return {
+        "back": {"kind": made, "inputs": inputs},
+        "back_problem": "",
+        "adopt": {"kind": gone, "inputs": {**inputs, "adopt": True}},
+        "adopt_problem": "",
+        "changed_by": CHANGED_BY,
+    }
 
 
 def _presence(*, is_there: bool) -> str:

@@ -129,6 +129,11 @@ class UserRetireInputs(UserInputs):
 
 class AclInputs(Shape):
     bindings = BindingInputs(many=True, allow_empty=False, max_length=BINDINGS_MAX)  # type: ignore[call-arg] # the list has it
+    adopt = serializers.BooleanField(
+        required=False,
+        help_text="Take over what the brokers have: each rule is there already, or gone already,"
+        " nothing is changed, and from then on it is what this service wants.",
+    )
 
 
 class QuotaValuesInputs(Shape):

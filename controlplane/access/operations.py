@@ -257,6 +257,9 @@ class UserDelete(UserKind):
     )
 
 
+UNCHANGED = "nothing is changed at the brokers"
+
+
 class _AclKind(ClusterOperationKind):
     """What adding and removing rules share.
 
@@ -285,6 +288,8 @@ class AclCreate(_AclKind):
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         have = set(self.gateway(context).list_acls())
         added = [row for row in inputs["bindings"] if bindings_of([row])[0] not in have]
+        if inputs.get("adopt"):
+            return _adopted(inputs["bindings"], different=added, is_there=True)
         if not added:
             raise Conflict("Every one of these rules is there already.", code="nothing-to-do")
         return PlanDraft(
@@ -298,6 +303,8 @@ class AclCreate(_AclKind):
 
     def create(self, context: StepContext) -> Done:
         added = bindings_of(context.diff["after"])
+        if context.inputs.get("adopt"):
+            return Done(detail=UNCHANGED)
         self.gateway(context).create_acls(added)
         return Done(detail=counted(len(added), "rule"))
 
@@ -310,9 +317,13 @@ class AclCreate(_AclKind):
         )
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        if plan.inputs.get("adopt"):
+            return None
         return "acl.delete", {"bindings": plan.diff["after"]}
 
     def remove(self, context: StepContext) -> Done | Wait:
+        if context.inputs.get("adopt"):
+            return Done(detail="as before")
         gateway = self.gateway(context)
         left = still_there(gateway, bindings_of(context.diff["after"]))
         if not left:
@@ -334,6 +345,8 @@ class AclDelete(_AclKind):
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         have = set(self.gateway(context).list_acls())
         removed = [row for row in inputs["bindings"] if bindings_of([row])[0] in have]
+        if inputs.get("adopt"):
+            return _adopted(inputs["bindings"], different=removed, is_there=False)
         if not removed:
             raise NotFound("None of these rules exists.")
         going = bindings_of(removed)
@@ -349,11 +362,14 @@ class AclDelete(_AclKind):
 
     def delete(self, context: StepContext) -> Done:
         removed = bindings_of(context.diff["before"])
+        if context.inputs.get("adopt"):
+            return Done(detail=UNCHANGED)
         self.gateway(context).delete_acls(removed)
         return Done(detail=counted(len(removed), "rule"))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        absent = bindings_of(context.diff["before"])
+        # Of an adoption nothing was there before.
+        absent = bindings_of(context.diff["before"] or context.inputs["bindings"])
         return read_back_everywhere(
             context,
             self.gateway(context),
@@ -361,6 +377,8 @@ class AclDelete(_AclKind):
         )
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        if plan.inputs.get("adopt"):
+            return None
         return "acl.create", {"bindings": plan.diff["before"]}
 
     def put_back(self, context: StepContext) -> Done | Wait:
@@ -375,6 +393,33 @@ class AclDelete(_AclKind):
         StepSpec(name="delete", title="Remove the rules", run=delete, restored_by=("put-back",)),
         verified_by(verify),
         StepSpec(name="put-back", title="Add the rules again", run=put_back, phase=Phase.RESTORE),
+    )
+
+
+def _adopted(
+    given: list[dict[str, Any]], *, different: list[dict[str, Any]], is_there: bool
+) -> PlanDraft:
+    """The plan that takes over rules as they are. Raises Conflict: some are `different`."""
+    if different:
+        words = bindings_of(different)[0].words()
+        said = "not there" if is_there else "there"
+        raise Conflict(f"The rule “{words}” is {said}.", code="not-as-observed")
+    rows = given if is_there else []
+    return PlanDraft(
+        resource=_resource(given),
+        diff={"before": rows, "after": rows},
+        summary=f"Take over that {counted(len(given), 'access rule')}"
+        f" {'is' if len(given) == 1 else 'are'} {'there' if is_there else 'gone'}.",
+        preconditions={"adopted": given},
+        warnings=[
+            warning(
+                "adopts",
+                "Nothing is changed at the brokers; what they have is what this service wants from"
+                " now on.",
+                "info",
+            )
+        ],
+        typed_name=_principals(given)[0],
     )
 
 

@@ -1,5 +1,6 @@
 """Reads: users and ACLs from the observed tables, where they drift; passwords that overlap."""
 
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -30,16 +31,27 @@ from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.common.times import iso
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import QUOTA_IP, QUOTA_USER, AclBinding, ClientQuota
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
-from controlplane.observed.sections import ACLS, USERS
-from controlplane.observed.selectors import Section, rows_of, section, shown
-from controlplane.observed.services import observed_section
+from controlplane.observed.rows import acl_key
+from controlplane.observed.sections import ACLS, QUOTAS, USERS
+from controlplane.observed.selectors import (
+    Section,
+    asked_now,
+    reason_alone,
+    rows_of,
+    rows_to_cut,
+    section,
+    shown,
+)
+from controlplane.observed.services import observed_row, observed_section
 from controlplane.operations.selectors import verified
 
 SERVICE_USERS = frozenset({ADMIN_USER, BROKER_USER})
+KEYS_A_STATEMENT = 500
 HIDDEN = "The brokers do not show what they are."
 
 
@@ -66,13 +78,25 @@ def access_drift(reader: Reader) -> dict[str, Any]:
     )
     found = []
     if at_users.as_of is not None:
-        users = [row.row for row in rows_of(reader, USERS)]
+        users = _rows_at(reader, USERS, desired.users)
         seen = {user["username"]: user["mechanisms"] for user in users}
         found += user_drift(desired.users, seen)
     if at_rules.as_of is not None:
-        rules = bindings_of([row.row for row in rows_of(reader, ACLS)])
+        rules = bindings_of(_rows_at(reader, ACLS, [acl_key(rule) for rule in desired.rules]))
         found += rule_drift(desired.rules, set(rules))
     return {"data": found, "users": at_users.as_row(), "acls": at_rules.as_row()}
+
+
+def _rows_at(reader: Reader, name: str, keys: Collection[str]) -> list[dict[str, Any]]:
+    """What is observed of these alone, in a number of statements that grows by 500 keys."""
+    rows, every = rows_to_cut(reader, name), sorted(keys)
+    return [
+        row
+        for start in range(0, len(every), KEYS_A_STATEMENT)
+        for row in rows.filter(key__in=every[start : start + KEYS_A_STATEMENT]).values_list(
+            "row", flat=True
+        )
+    ]
 
 
 def acl_row(row: ObservedRow, at: Section) -> dict[str, Any]:
@@ -144,21 +168,43 @@ def rules_about_topic(reader: Reader, at: Section, topic: str) -> list[dict[str,
     ]
 
 
-def user_client_config(cluster: Cluster, gateway: ClusterGateway, username: str) -> dict[str, Any]:
+def user_client_config(reader: Reader, cluster: Cluster, username: str) -> dict[str, Any]:
     """What a client of this user sets, with the mechanism of its newest password.
 
+    It needs no broker's answer: of the user it is as of when users were last read (`observed`).
+
     Raises:
+        Forbidden: the reader sees a part of the cluster.
         NotFound: the cluster has no such user.
+        Problem: nothing is known of the user, and the cluster cannot be asked.
     """
-    credentials = gateway.list_users()
-    mechanisms = sorted(row.mechanism for row in credentials if row.username == username)
-    if not mechanisms:
+    reader.require(USERS)
+    found = observed_row(reader, USERS, username)
+    if found is None:
         raise NotFound(f"There is no user {username}.")
+    user = user_row(*found)
+    mechanisms = sorted(user["mechanisms"])
     standing = open_overlap(cluster.pk, username)
     newest = standing.new_mechanism if standing else mechanisms[-1]
     first = newest if newest in mechanisms else mechanisms[-1]
     ordered = sorted(mechanisms, key=lambda mechanism: mechanism != first)
-    return client_config(cluster, username=username, mechanisms=ordered)
+    config = client_config(cluster, username=username, mechanisms=ordered)
+    at = {"as_of": user["as_of"], "stale_reason": reason_alone(*found)}
+    return {**config, "observed": at}
+
+
+def quota_list(reader: Reader, gateway: ClusterGateway) -> dict[str, Any]:
+    """{data, observed}: as brokers say it now, or while they do not, as they were last read.
+
+    Raises:
+        Forbidden: the reader sees a part of the cluster.
+        GatewayError: the brokers refuse, or do not answer and never have.
+    """
+    try:
+        return {"data": quota_rows(gateway), "observed": asked_now()}
+    except GatewayError as error:
+        at = section(reader, QUOTAS).aside_from(error, sees_whole=reader.sees_whole)
+        return {"data": kept_quotas(reader), "observed": at.as_row()}
 
 
 def quota_rows(gateway: ClusterGateway) -> list[dict[str, Any]]:
@@ -168,18 +214,37 @@ def quota_rows(gateway: ClusterGateway) -> list[dict[str, Any]]:
         Forbidden: the gateway is that of a reader of a part.
         GatewayError: the brokers do not say.
     """
-    return [
-        {
-            "entity": [{"type": kind, "name": name} for kind, name in quota.entity],
-            "words": _quota_words(quota),
-            "quotas": {key: quota.values.get(key) for key in QUOTA_KEYS},
-            "managed": any(
-                kind == QUOTA_IP or (kind == QUOTA_USER and name in SERVICE_USERS)
-                for kind, name in quota.entity
-            ),
-        }
-        for quota in gateway.list_quotas()
+    return [_quota_row(quota) for quota in gateway.list_quotas()]
+
+
+def kept_quotas(reader: Reader) -> list[dict[str, Any]]:
+    """The same as they were last read, in the order in which brokers have them.
+
+    Raises:
+        Forbidden: the reader sees a part of the cluster.
+    """
+    found = [
+        ClientQuota(
+            entity=tuple((kind, name) for kind, name in row.row["entity"]), values=row.row["values"]
+        )
+        for row in rows_of(reader, QUOTAS)
     ]
+    in_order = sorted(
+        found, key=lambda each: [(kind, name is not None, name or "") for kind, name in each.entity]
+    )
+    return [_quota_row(quota) for quota in in_order]
+
+
+def _quota_row(quota: ClientQuota) -> dict[str, Any]:
+    return {
+        "entity": [{"type": kind, "name": name} for kind, name in quota.entity],
+        "words": _quota_words(quota),
+        "quotas": {key: quota.values.get(key) for key in QUOTA_KEYS},
+        "managed": any(
+            kind == QUOTA_IP or (kind == QUOTA_USER and name in SERVICE_USERS)
+            for kind, name in quota.entity
+        ),
+    }
 
 
 def _quota_words(quota: ClientQuota) -> str:
@@ -197,15 +262,20 @@ def open_overlap(cluster_id: str | None, username: str) -> PasswordOverlap | Non
     return open_overlaps(cluster_id).filter(username=username).first()
 
 
-def overlap_list(cluster: Cluster, scope: Scope) -> list[dict[str, Any]]:
-    """Those that are open, for whoever may see the cluster's users.
+def overlap_list(
+    cluster: Cluster, scope: Scope, users: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Those that are open, of all users or of these, for whoever may see the cluster's users.
 
     Raises:
         Forbidden: the scope covers a part of the cluster only.
     """
     if not scope.sees(Area.ACCESS, cluster.name):
         raise Forbidden("Users are seen with a role on the whole cluster.")
-    return [overlap_dict(row) for row in open_overlaps(cluster.pk).order_by("username")]
+    rows = open_overlaps(cluster.pk).order_by("username")
+    if users is not None:
+        rows = rows.filter(username__in=users)
+    return [overlap_dict(row) for row in rows]
 
 
 def overlap_dict(row: PasswordOverlap) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from controlplane.observed.serializers import (
     AS_OF,
     STALE,
     ObservedRowSerializer,
+    ObservedSerializer,
     observed_page,
 )
 
@@ -73,6 +74,11 @@ class AclSerializer(ObservedRowSerializer, AclBindingSerializer):
 AclPageSerializer = observed_page(AclSerializer)
 
 
+class AccessWaySerializer(Shape):
+    kind = serializers.CharField(help_text="Of an operation, as `POST /plans` takes it.")
+    inputs = serializers.DictField()
+
+
 class AccessDriftRowSerializer(Shape):
     area = serializers.ChoiceField(["user", "acl"])
     name = serializers.CharField(help_text="A user's name, or a rule in words.")
@@ -80,6 +86,15 @@ class AccessDriftRowSerializer(Shape):
     observed = serializers.CharField()
     operation_id = serializers.CharField()
     text = serializers.CharField()
+    back = AccessWaySerializer(
+        allow_null=True, help_text="The plan that makes the brokers as they were left."
+    )
+    back_problem = serializers.CharField(allow_blank=True, help_text="Why there is no way back.")
+    adopt = AccessWaySerializer(
+        allow_null=True, help_text="The plan that takes over what the brokers have."
+    )
+    adopt_problem = serializers.CharField(allow_blank=True)
+    changed_by = serializers.CharField(help_text="Who made the difference.")
 
 
 class SectionAgeSerializer(Shape):
@@ -266,9 +281,12 @@ class ClientQuotaSerializer(Shape):
 
 
 class ClientQuotaListSerializer(Shape):
-    """As the brokers say it now. Each broker bounds what reaches it."""
+    """As the brokers say it now, or while they do not, as they last did (`observed`). Each broker
+    bounds what reaches it.
+    """
 
     data = ClientQuotaSerializer(many=True)  # type: ignore[assignment] # a field
+    observed = ObservedSerializer()
 
 
 class DeniedAttemptSerializer(Shape):

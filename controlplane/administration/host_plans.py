@@ -135,10 +135,14 @@ def _summary(act: str, host_id: str, brokers: list[dict[str, Any]]) -> str:
 def _warnings(host: Host, act: str, brokers: list[dict[str, Any]]) -> list[dict[str, str]]:
     if act == DRAIN and brokers:
         text = (
-            "Brokers are not moved by Penstock yet: scale their clusters or move their replicas,"
-            " then delete them. Until then they go on here."
+            "They leave one after another, each by an operation of its own, while nothing else of"
+            " its cluster is out of sync; the drain can be paused between two."
         )
-        return [warning("moved-by-hand", text)]
+        found = [warning("moved-one-by-one", text, "info")]
+        if not host.alive:
+            away = "Its agent is away, so nobody can stop them there: they wait for it."
+            found.append(warning("host-away", away))
+        return found
     if act == REMOVE and (owed := OwedDeletion.objects.filter(host_id=host.host_id).count()):
         text = f"Its disk still holds what it had of {counted(owed, 'broker')}."
         return [warning("deletion-owed", f"{text} It is told to wipe that when it joins again.")]

@@ -27,6 +27,7 @@ from controlplane.common.etags import FIELD, tag_of, with_tag
 from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso, iso_of_ms
+from controlplane.healing.selectors import drains
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.tenants.models import (
@@ -38,6 +39,8 @@ from controlplane.tenants.models import (
 )
 
 REMAINS_SHOWN = 100
+PLACING_KINDS = ("cluster.create", "cluster.add_brokers", "cluster.replace_broker")
+"""Kinds whose plans say why brokers go where they go."""
 
 
 # -- tenants ------------------------------------------------------------------------------------
@@ -266,6 +269,7 @@ def _shown_hosts(found: list[Host]) -> list[dict[str, Any]]:
     states = host_states()
     brokers = brokers_on([host.host_id for host in found])
     lost = lost_on([host.host_id for host in found])
+    drained = drains([host.host_id for host in found])
     reports = observed_brokers(
         (host_id, row["key"]) for host_id, rows in brokers.items() for row in rows
     )
@@ -276,6 +280,7 @@ def _shown_hosts(found: list[Host]) -> list[dict[str, Any]]:
             "brokers": len(brokers[host.host_id]),
             "broker_list": [_broker(row, reports, host.host_id) for row in brokers[host.host_id]],
             "lost_brokers": lost[host.host_id],
+            "drain": drained.get(host.host_id),
             FIELD: host_tag(host.host_id, states.get(host.host_id)),
         }
         for host in found
@@ -367,9 +372,9 @@ def host_events(host_id: str) -> QuerySet[AuditEvent]:
 
 def plan_placement(plan_id: str) -> dict[str, Any]:
     """Why the brokers of a plan of any tenant went where they went. Raises NotFound."""
-    plan = Plan.objects.filter(pk=plan_id, kind="cluster.create").first()
+    plan = Plan.objects.filter(pk=plan_id, kind__in=PLACING_KINDS).first()
     if plan is None or "explained" not in plan.preconditions:
-        raise NotFound("There is no plan of a new cluster with this id.")
+        raise NotFound("There is no plan that places brokers with this id.")
     why = plan.preconditions["explained"]
     placed = plan.preconditions["placement"]
     return {

@@ -12,6 +12,7 @@ from controlplane.administration.inputs import (
 from controlplane.clusters.host_states import ACTS, CHOSEN, REMOVED, STATES
 from controlplane.common.grants import GRANTS_MAX
 from controlplane.common.serializers import Shape, etag_field, page_serializer
+from controlplane.healing.serializers import HostDrainSerializer
 from controlplane.operations.serializers import WarningSerializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
@@ -297,6 +298,7 @@ class OperatorHostSerializer(Shape):
     brokers = serializers.IntegerField()
     broker_list = HostBrokerSerializer(many=True, help_text="What should run there.")
     lost_brokers = LostBrokerSerializer(many=True)
+    drain = HostDrainSerializer(allow_null=True, help_text="Null while it is not being drained.")
     etag = etag_field()
 
 

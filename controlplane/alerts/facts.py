@@ -106,7 +106,9 @@ def _rows(ids: list[str]) -> _Rows:
     found = ObservedBroker.objects.filter(cluster_id__in=ids, gone=False).order_by("key")
     for cluster_id, row in found.values_list("cluster_id", "row"):
         rows.brokers[cluster_id].append(row)
-    placed = Broker.objects.filter(cluster_id__in=ids).defer("tls_token").order_by("broker_id")
+    # Those that join or leave are their operation's: that they are not up is no fault.
+    placed = Broker.objects.filter(cluster_id__in=ids, desired_state="running")
+    placed = placed.defer("tls_token").order_by("broker_id")
     for broker in placed:
         rows.placed[broker.cluster_id].append(broker)
     for track in BrokerTrack.objects.filter(cluster_id__in=ids):

@@ -4,6 +4,7 @@ took some, stored beside gold.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -12,7 +13,7 @@ from typing import Any
 
 from django.db import transaction
 
-from controlplane.analytics.models import GroupVerdict
+from controlplane.analytics.models import CollectorState, GroupVerdict
 from controlplane.analytics.slices import Sample, number
 from controlplane.analytics.telemetry import records_since
 from controlplane.analytics.verdicts.by_partition import kept_facts
@@ -34,6 +35,9 @@ PARTITIONS_KEPT_MAX = 20_000
 """Partitions of groups, of one cluster, whose own facts are stored: of the groups that do worst.
 They are some 90 bytes a partition, and written anew with each sample.
 """
+INSTANTS = frozenset({"sampled_ms", "judged_at", "loss_from_ms", "loss_until_ms"})
+"""Columns of a verdict that are others with each sample, whatever it says of the group."""
+REVISION_BYTES = 16
 _NOT_STORED = {"ingest_bytes_per_s", "reasons", "by_partition"}
 _STORED = [one.name for one in fields(Verdict) if one.name not in _NOT_STORED]
 
@@ -114,6 +118,20 @@ def store(cluster_id: str, sample: Sample, verdicts: Sequence[Verdict], now: dat
                 update_fields=[name for name in names if name not in key],
             )
         GroupVerdict.objects.filter(cluster_id=cluster_id).exclude(judged_at=now).delete()
+        # Last, for whoever renews the collector's lease waits for this row.
+        CollectorState.objects.filter(pk=cluster_id).update(**_revised(rows, sample))
+
+
+def _revised(rows: Sequence[GroupVerdict], sample: Sample) -> dict[str, Any]:
+    """What the collector's state says of them: the same revision while they say the same."""
+    if any(row.sampled_ms != sample.ts_ms for row in rows):
+        return {"verdicts_revision": "", "verdicts_sampled_ms": None}
+    fields = GroupVerdict._meta.concrete_fields
+    said = [one.name for one in fields if not one.primary_key and one.name not in INSTANTS]
+    digest = hashlib.blake2b(digest_size=REVISION_BYTES)
+    for row in rows:
+        digest.update(repr([getattr(row, name) for name in said]).encode())
+    return {"verdicts_revision": digest.hexdigest(), "verdicts_sampled_ms": sample.ts_ms}
 
 
 def _key(record: Mapping[str, Any]) -> tuple[str, str, str]:

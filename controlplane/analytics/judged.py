@@ -1,20 +1,29 @@
-"""How each group does on the worst of its topics: what puts a cluster's groups in order."""
+"""How each group does on the worst of its topics, and whether that is what it was."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GroupVerdict
+from controlplane.analytics.conf import conf
+from controlplane.analytics.models import (
+    CollectorState,
+    GoldGroupExpiry,
+    GoldGroupLag,
+    GroupVerdict,
+)
 from controlplane.analytics.newest import group_verdicts
-from controlplane.analytics.selectors import last_of_each, sight_of
+from controlplane.analytics.rules import VERDICT_STALE_S, result_stale_s
+from controlplane.analytics.selectors import PRESENT_WITHIN_S, last_of_each, sight_of
 from controlplane.common.grants import Scope
 from controlplane.groups.diagnosis import harm_of, worse_severity
 from controlplane.groups.selectors import Judged
 from controlplane.tenants.models import Tenant
+from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Risk, Severity, Status
 
 JUDGED_BY = ("group", "topic", "status", "lag_seconds", "lag_seconds_at_least")
@@ -102,3 +111,43 @@ def word_of(words: type[Word], said: str | None) -> Word:
         return words(said or "UNKNOWN")
     except ValueError:
         return words("UNKNOWN")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAs:
+    """Attributes:
+    revision: JSON; another value as soon as a group's newest verdicts say something else.
+    sampled_ms: the sample that the collector's are by, which is none of that.
+    stale_after_ms: until when they hold.
+    """
+
+    revision: list[Any]
+    sampled_ms: int
+    stale_after_ms: int
+
+
+def judged_as(cluster_id: str, now_ms: int) -> JudgedAs | None:
+    """In two statements, however many groups there are.
+
+    None: not known without reading them all. So it is while a row of Spark's may become the newer
+    one or too old by nothing but the time.
+    """
+    state = CollectorState.objects.filter(pk=cluster_id)
+    known = state.values_list("verdicts_revision", "verdicts_sampled_ms").first()
+    revision, sampled_ms = known or ("", None)
+    if not revision or sampled_ms is None:
+        return None
+    rows = GoldGroupLag.objects.filter(cluster_id=cluster_id).order_by("-ts_ms")
+    gold = rows.values_list("ts_ms", "run_id").first()
+    if gold is not None and not _stays(gold[0], sampled_ms, now_ms):
+        return None
+    stale_after_ms = sampled_ms + int(VERDICT_STALE_S * 1000)
+    is_stale = now_ms > stale_after_ms
+    return JudgedAs([revision, is_stale, list(gold or ())], sampled_ms, stale_after_ms)
+
+
+def _stays(gold_ms: int, sampled_ms: int, now_ms: int) -> bool:
+    """Whether all of gold is older than the collector's sample, and none of it too old to hold."""
+    stale_s = result_stale_s(conf().interval_s, conf().deadline_s)
+    oldest_ms = gold_ms - PRESENT_WITHIN_S * 1000
+    return sampled_ms >= gold_ms + Rules().window_s * 1000 and now_ms <= oldest_ms + stale_s * 1000

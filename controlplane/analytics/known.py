@@ -1,4 +1,7 @@
-"""Whether a topic or group that somebody names is one: computed rows or brokers know it."""
+"""Whether a topic or group that somebody names is one: rows know it, or else the brokers.
+
+Whoever is in a computed or an observed row is known without a question.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ from controlplane.analytics.models import (
     GoldTopicRollup,
 )
 from controlplane.clusters.connections import gateway_for
-from controlplane.clusters.selectors import seen_cluster
+from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound
+from controlplane.observed.sections import GROUPS, TOPICS
+from controlplane.observed.selectors import row_of
 from controlplane.tenants.models import Tenant
 
 NOT_THERE = "Dead"
@@ -33,6 +38,8 @@ def require_topic(tenant: Tenant, scope: Scope, cluster_id: str, topic: str) -> 
     for model in (GoldTopicRetention, GoldGroupLag, GoldTopicRollup):
         if model.objects.filter(cluster_id=cluster_id, topic=topic).exists():
             return
+    if row_of(reader_of(cluster, scope), TOPICS, topic) is not None:
+        return
     if not gateway_for(cluster).describe_topics([topic]):
         raise missing
 
@@ -56,6 +63,8 @@ def require_group(tenant: Tenant, scope: Scope, cluster_id: str, group: str) -> 
     for model in (GoldGroupLag, GoldGroupExpiry, GoldGroupRollup):
         if model.objects.filter(cluster_id=cluster_id, group=group).exists():
             return
+    if row_of(reader_of(cluster, scope), GROUPS, group) is not None:
+        return
     found = gateway_for(cluster).describe_groups([group]).get(group)
     if found is None or found.state == NOT_THERE:
         raise missing

@@ -106,12 +106,12 @@ def lag_page(tenant: Tenant, scope: Scope, cluster_id: str, wanted: Wanted) -> P
     The counts say of all: groups, topics, in_trouble, troubled (names), lag_records, behind_s and
     whether that is exact, as it is not where only a bound is known.
     """
-    sees = sight_of(tenant, scope, cluster_id)
+    sees, sees_all = sight_of(tenant, scope, cluster_id), scope.sees_all
     newest = GoldGroupLag.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
     facts = {
         (row.group, row.topic): row
         for row in _lags(cluster_id, None if newest is None else newest.ts_ms)
-        if scope.sees_all or sees(topic=row.topic, group=row.group)
+        if sees_all or sees(topic=row.topic, group=row.group)
     }
     worth: Any = {key: row.worth(wanted.sort) for key, row in facts.items()}
     ordered: list[Any] = list(names_in_order(worth, wanted))
@@ -135,9 +135,10 @@ def lag_figures(rows: list[LagFacts]) -> dict[str, Any]:
     behind_s = [(row.lag_s if row.lag_s is not None else row.lag_s_at_least) or 0 for row in rows]
     most = max(range(len(rows)), key=behind_s.__getitem__, default=None)
     limit = rank(Status.FALLING_BEHIND)
-    troubled = dict.fromkeys(
-        row.group for row in rows if rank(word_of(Status, row.status)) >= limit
-    )
+    harmful = {
+        status for status in {row.status for row in rows} if rank(word_of(Status, status)) >= limit
+    }
+    troubled = dict.fromkeys(row.group for row in rows if row.status in harmful)
     return {
         "groups": len({row.group for row in rows}),
         "topics": len({row.topic for row in rows}),
@@ -155,7 +156,7 @@ def retention_page(tenant: Tenant, scope: Scope, cluster_id: str, wanted: Wanted
     The counts say of all: `bytes` as far as they are known, `first_loss` the group's expiry that is
     the worst and soonest.
     """
-    sees = sight_of(tenant, scope, cluster_id)
+    sees, sees_all = sight_of(tenant, scope, cluster_id), scope.sees_all
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id)
     newest_ms = rows.order_by("-ts_ms").values_list("ts_ms", flat=True).first()
     held: dict[str, tuple[Any, ...]] = {}
@@ -164,14 +165,14 @@ def retention_page(tenant: Tenant, scope: Scope, cluster_id: str, wanted: Wanted
         held = {row[0]: row[1:] for row in last}
     worst: dict[str, ExpiryFacts] = {}
     for row in _expiries(cluster_id, newest_ms):
-        if not scope.sees_all and not sees(group=row.group):
+        if not sees_all and not sees(group=row.group):
             continue
         if row.is_live:
             held.setdefault(row.topic, (None, None, None))
         if row.is_endangered or row.expires_s is not None:
             there = worst.get(row.topic)
             worst[row.topic] = row if there is None else min(there, row, key=_before)
-    seen = {topic: held[topic] for topic in sorted(held) if scope.sees_all or sees(topic=topic)}
+    seen = {topic: held[topic] for topic in sorted(held) if sees_all or sees(topic=topic)}
     worth = {topic: _worth(wanted.sort, topic, seen[topic], worst.get(topic)) for topic in seen}
     ordered = names_in_order(worth, wanted)
     page = page_within(wanted, len(ordered))

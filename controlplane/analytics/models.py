@@ -64,6 +64,10 @@ class CollectorState(Leased):
     samples = models.PositiveBigIntegerField(default=0)
     failures = models.PositiveIntegerField(default=0)
     last_error = models.CharField(max_length=400, blank=True)
+    # What the verdicts that stand there say, without their instants, and the sample that they are
+    # all by; empty: that is not known.
+    verdicts_revision = models.CharField(max_length=40, blank=True)
+    verdicts_sampled_ms = models.BigIntegerField(null=True)
 
     def __str__(self) -> str:
         return f"collector of {self.cluster_id}"

@@ -198,7 +198,9 @@ def forget_old(conf: AnalyticsConf) -> int:
     for period_s, keep_s in PARTITION_KEEP_S.items():
         of_period = GoldPartitionRollup.objects.filter(period_s=period_s)
         gone += _forget_rollups(of_period, _ms(now) - keep_s * 1000)
-    GroupVerdict.objects.filter(judged_at__lt=now - VERDICTS_KEPT).delete()
+    old = now - VERDICTS_KEPT
+    CollectorState.objects.filter(verdicts_sampled_ms__lt=_ms(old)).update(verdicts_revision="")
+    GroupVerdict.objects.filter(judged_at__lt=old).delete()
     forget_throughput(_ms(now - VERDICTS_KEPT))
     AnalyticsRun.objects.filter(created_at__lt=now - RUNS_KEPT).exclude(
         state__in=ANALYTICS_RUN_ACTIVE_STATES

@@ -20,6 +20,8 @@ from controlplane.clusters.serializers import (
     ClusterPlanSerializer,
     ClusterSerializer,
 )
+from controlplane.clusters.version_serializers import ClusterVersionsSerializer
+from controlplane.clusters.versions_read import cluster_versions
 from controlplane.common.etags import FIELD
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, documented
@@ -129,6 +131,20 @@ class ClientConfigView(TenantView):
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = selectors.seen_cluster(self.tenant, self.scope, cluster_id)
         return Response(selectors.client_config(cluster))
+
+
+class ClusterVersionsView(TenantView):
+    area = Area.OUTLINE
+
+    @documented(
+        "cluster_versions",
+        answers={200: ClusterVersionsSerializer},
+        tag=TAG,
+        summary="Which release its brokers run, and which they could",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = selectors.seen_cluster(self.tenant, self.scope, cluster_id)
+        return Response(cluster_versions(self.scope, cluster))
 
 
 class BrokerLogView(TenantView):

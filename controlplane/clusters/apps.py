@@ -9,10 +9,14 @@ class ClustersConfig(AppConfig):
         from controlplane.clusters.configuring import ClusterConfigure
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
+        from controlplane.clusters.replacing import ClusterReplaceBroker
         from controlplane.clusters.restarting import BrokerRestart
         from controlplane.clusters.rolling import ClusterRestart
+        from controlplane.clusters.scaling_in import RemoveBrokers
+        from controlplane.clusters.scaling_out import AddBrokers
         from controlplane.clusters.selectors import names_by_id
         from controlplane.clusters.sources import ClusterSource
+        from controlplane.clusters.upgrading import ClusterFinalizeVersion, ClusterUpgrade
         from controlplane.observed.sources import use_source
         from controlplane.operations.operations import register
         from controlplane.operations.scopes import use_cluster_names
@@ -25,7 +29,12 @@ class ClustersConfig(AppConfig):
             ClusterDelete(),
             BrokerRestart(),
             ClusterRestart(),
+            ClusterReplaceBroker(),
             ClusterConfigure(),
+            AddBrokers(),
+            RemoveBrokers(),
+            ClusterUpgrade(),
+            ClusterFinalizeVersion(),
         ):
             register(kind)
         use_cluster_names(names_by_id)

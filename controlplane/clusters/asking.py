@@ -64,6 +64,7 @@ class _Asked:
 
     host_id: str
     name: str
+    heard_at_ms: int | None = None
     news: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -75,17 +76,17 @@ class _Asked:
         return f"{HOSTS}/{self.host_id}/answered/{self.name}"
 
     def answer(self, client: "KazooClient", until_s: float) -> HostAnswer:
-        silent = Unanswered(form.SILENT.format(host=self.host_id))
+        silent = form.silent(form.SILENT, self.heard_at_ms)
         while True:
             self.news.clear()
             try:
                 data, _ = client.get_async(self.answer_path, watch=self._tell).get(
-                    timeout=ANSWER_TIMEOUT_S
+                    timeout=bounded(ANSWER_TIMEOUT_S)
                 )
             except NoNodeError:
                 return silent  # this process's session has ended meanwhile
             if data:
-                return form.answer_of(self.host_id, data)
+                return form.answer_of(data)
             left_s = until_s - time.monotonic()
             if left_s <= 0 or not self.news.wait(left_s):
                 return silent
@@ -94,7 +95,7 @@ class _Asked:
         """The watch goes with the node. What cannot be removed goes with the session."""
         for path in (self.question_path, self.answer_path):
             with contextlib.suppress(KazooException, KazooTimeoutError):
-                client.delete_async(path).get(timeout=ANSWER_TIMEOUT_S)
+                client.delete_async(path).get(timeout=bounded(ANSWER_TIMEOUT_S))
 
     def _tell(self, _event: Any) -> None:
         self.news.set()
@@ -109,16 +110,20 @@ class _HostAsked:
     answers: frozenset[str] | None
     acl: "list[ACL] | None"
     is_alive: bool
+    heard_at_ms: int | None = None
+    """When it wrote last what it writes by itself: its description, or what is free of it."""
 
     @classmethod
     def look(cls, client: "KazooClient", access: ZooKeeperAccess, host_id: str) -> "_HostAsked":
         path = f"{HOSTS}/{host_id}"
         try:
-            data, _ = client.get_async(path).get(timeout=ANSWER_TIMEOUT_S)
+            data, described = client.get_async(path).get(timeout=bounded(ANSWER_TIMEOUT_S))
             acl = tree.acl_of(client, f"{path}/desired") if access.set_acl else None
         except NoNodeError:
             return cls(host_id, "", None, None, is_alive=False)
-        life = client.exists_async(f"{path}/alive").get(timeout=ANSWER_TIMEOUT_S)
+        life = client.exists_async(f"{path}/alive").get(timeout=bounded(ANSWER_TIMEOUT_S))
+        free = client.exists_async(f"{path}/capacity").get(timeout=bounded(ANSWER_TIMEOUT_S))
+        heard_at_ms = max(stat.mtime for stat in (described, free) if stat is not None)
         row = object_of(data) or {}
         kinds = row.get("answers")
         known = (
@@ -127,15 +132,15 @@ class _HostAsked:
             else frozenset()
         )
         version = text_of(row, "agent_version")[:VERSION_MAX] or "unknown"
-        return cls(host_id, version, known, acl, is_alive=life is not None)
+        return cls(host_id, version, known, acl, is_alive=life is not None, heard_at_ms=heard_at_ms)
 
     def put(self, client: "KazooClient", question: HostQuestion) -> _Asked | Unanswered:
         """The question's nodes, or why it is not asked."""
         if not self.is_alive:
-            return Unanswered(form.AWAY.format(host=self.host_id))
+            return form.silent(form.AWAY, self.heard_at_ms)
         if self.answers is not None and question.kind not in self.answers:
-            return Unanswered(form.TOO_OLD.format(host=self.host_id, version=self.version))
-        asked = _Asked(self.host_id, uuid.uuid4().hex)
+            return Unanswered(form.TOO_OLD.format(version=self.version))
+        asked = _Asked(self.host_id, uuid.uuid4().hex, self.heard_at_ms)
         try:
             self._make(client, asked, question)
             is_one_too_many = self._is_full(client, asked)
@@ -144,7 +149,7 @@ class _HostAsked:
             raise
         if is_one_too_many:
             asked.remove(client)
-            return Unanswered(form.TOO_MANY.format(host=self.host_id))
+            return Unanswered(form.TOO_MANY)
         return asked
 
     def _make(self, client: "KazooClient", asked: _Asked, question: HostQuestion) -> None:
@@ -158,20 +163,20 @@ class _HostAsked:
             (asked.question_path, data, self.acl),
         ):
             client.create_async(path, content, acl=acl, ephemeral=True).get(
-                timeout=ANSWER_TIMEOUT_S
+                timeout=bounded(ANSWER_TIMEOUT_S)
             )
 
     def _is_full(self, client: "KazooClient", asked: _Asked) -> bool:
         """Whether too many are open, also without those that nobody waits for."""
         parent = f"{HOSTS}/{self.host_id}/asked"
-        names = client.get_children_async(parent).get(timeout=ANSWER_TIMEOUT_S)
+        names = client.get_children_async(parent).get(timeout=bounded(ANSWER_TIMEOUT_S))
         if len(names) <= form.OPEN_MAX:
             return False
-        own = client.exists_async(asked.question_path).get(timeout=ANSWER_TIMEOUT_S)
+        own = client.exists_async(asked.question_path).get(timeout=bounded(ANSWER_TIMEOUT_S))
         left = 0
         for name in names:
             other = _Asked(self.host_id, name)
-            stat = client.exists_async(other.question_path).get(timeout=ANSWER_TIMEOUT_S)
+            stat = client.exists_async(other.question_path).get(timeout=bounded(ANSWER_TIMEOUT_S))
             # Both times are ZooKeeper's: no clock of ours, or of another process's machine.
             if stat is not None and own is not None and own.ctime - stat.ctime > STALE_MS:
                 other.remove(client)

@@ -4,7 +4,7 @@ from typing import Any
 
 from controlplane.clusters.brokers import NO_LOG, may_change
 from controlplane.clusters.host_answers import ask, asked_broker, known, unreadable
-from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.models import Cluster
 from controlplane.clusters.questions import LEVELS, LOG_TAIL, Answered, HostQuestion
 from controlplane.clusters.reports import storable, whole_of
 from controlplane.clusters.selectors import key_of
@@ -17,7 +17,7 @@ LINES_MAX, TEXT_MAX, CURSOR_MAX = 500, 2_000, 41
 def broker_log(
     scope: Scope, cluster: Cluster, broker: int, *, lines: int, level: str, before: str | None
 ) -> dict[str, Any]:
-    """{lines: [{text, level, cut}], next, size_bytes, written_at_ms, answered_at_ms, host_id}.
+    """{lines: [{text, level, cut}], next, size_bytes, written_at_ms, answered_at_ms}.
 
     Lines are in their order in the log; `next` is what `before` takes for those before, None at
     the beginning of what the host keeps. There may be a next without any line: of the level nothing
@@ -33,14 +33,14 @@ def broker_log(
     row = asked_broker(cluster, broker)
     args = {"lines": lines, "level": level or None, "before": before}
     [answer] = ask(cluster, [HostQuestion(key_of(row), LOG_TAIL, args)])
-    return {**_log_of(row, known(answer)), "host_id": row.host_id}
+    return _log_of(known(answer))
 
 
-def _log_of(row: Broker, answer: Answered) -> dict[str, Any]:
+def _log_of(answer: Answered) -> dict[str, Any]:
     lines = answer.body.get("lines")
     following = answer.body.get("next")
     if not isinstance(lines, list) or not (following is None or _is_cursor(following)):
-        raise unreadable(row.host_id)
+        raise unreadable()
     return {
         "lines": [_line(each) for each in lines[-LINES_MAX:] if isinstance(each, dict)],
         "next": following,

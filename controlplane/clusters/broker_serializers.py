@@ -63,6 +63,16 @@ class BrokerProcessSerializer(Shape):
     exit_code = serializers.IntegerField(allow_null=True)
     message = serializers.CharField(allow_blank=True)
     reported_at_ms = serializers.IntegerField(allow_null=True)
+    version = serializers.CharField(
+        allow_null=True, help_text="Of which its agent started it; null: not known."
+    )
+    software = serializers.CharField(
+        allow_null=True, help_text="What the process calls itself; null: it does not say."
+    )
+    protocol = serializers.CharField(
+        allow_null=True, help_text="inter.broker.protocol.version, as the process says."
+    )
+    digest = serializers.CharField(allow_null=True, help_text="SHA-256 of the release's files.")
     ends = BrokerEndSerializer(
         many=True, help_text="Ends that nobody asked for since it was placed or restarted by plan."
     )
@@ -89,7 +99,6 @@ class BrokerLogPageSerializer(Shape):
         " one page, which may hold fewer lines than asked for, also none.",
     )
     page = PageSerializer()
-    host_id = serializers.CharField()
     size_bytes = serializers.IntegerField(
         allow_null=True, help_text="Of all that the host keeps of the log."
     )

@@ -86,7 +86,7 @@ def _only_named(row: dict[str, Any], broker: int) -> dict[str, Any]:
         "host": row.get("host") or "",
         "port": row.get("port") or 0,
         "rack": row.get("rack"),
-        "host_id": None,
+        "managed": False,
         "alive": row.get("live", False),
         "observed_state": "unknown",
         "pid": None,
@@ -113,7 +113,8 @@ def broker_settings(scope: Scope, cluster: Cluster, gateway: ClusterGateway, bro
 
 def broker_process(scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any]:
     """What its agent reports: {state, pid, restarts, since_ms, exit_code, message, reported_at_ms,
-    ends, log_tail, log_hidden}; `log_tail` is of a process that does not run.
+    version, software, protocol, digest, ends, log_tail, log_hidden}; `log_tail` is of a process
+    that does not run.
 
     Raises:
         Unavailable: no agent runs it, ZooKeeper does not answer, or nothing was reported.
@@ -131,11 +132,11 @@ def broker_process(scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
     found = reports.get(key_of(row))
     if found is None:
-        raise Unavailable(f"The agent of {row.host_id} has reported nothing of it yet.")
+        raise Unavailable("The agent of its host has reported nothing of it yet.")
     ignored = found.disagreement(row.generation)
     if ignored:
         raise Unavailable(ignored)
-    return _report(found.as_known(row.host_id), shows_log=may_change(scope, cluster))
+    return _report(found.as_known(), shows_log=may_change(scope, cluster))
 
 
 def _report(found: Observed, *, shows_log: bool) -> dict[str, Any]:
@@ -148,6 +149,10 @@ def _report(found: Observed, *, shows_log: bool) -> dict[str, Any]:
         "exit_code": found.exit_code,
         "message": found.message,
         "reported_at_ms": found.reported_at_ms,
+        "version": found.version or None,
+        "software": found.software or None,
+        "protocol": found.protocol or None,
+        "digest": found.digest or None,
         "ends": [
             {
                 "at_ms": end.at_ms,

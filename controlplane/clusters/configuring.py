@@ -15,7 +15,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from controlplane.clusters.inputs import CONFIG_VALUE_MAX
-from controlplane.clusters.models import MANAGED, Broker, Cluster
+from controlplane.clusters.models import MANAGED, Cluster
 from controlplane.clusters.operations_base import cluster_of
 from controlplane.clusters.roll_look import least_in_sync
 from controlplane.clusters.rolling import (
@@ -35,6 +35,7 @@ from controlplane.clusters.rolling import (
 )
 from controlplane.clusters.rolls import Unavoidable
 from controlplane.clusters.rules import config_warnings
+from controlplane.clusters.services import made_with
 from controlplane.clusters.specs import check_config
 from controlplane.common.kafka_configs import check_broker_settings, is_dynamic, is_tenants
 from controlplane.common.problems import Conflict, Invalid, pointer_of
@@ -268,7 +269,7 @@ def check_asked(cluster: Cluster, asked: Mapping[str, str | None]) -> None:
     if cluster.kind == MANAGED:
         merged = {**cluster.config, **asked}
         chosen = {key: text for key, text in merged.items() if text is not None and is_tenants(key)}
-        check_config(chosen, broker_count=Broker.objects.filter(cluster=cluster).count())
+        check_config(chosen, broker_count=made_with(cluster))
         return
     errors = [
         {
@@ -337,7 +338,7 @@ def _warnings(
                 )
             )
     if cluster.kind == MANAGED:
-        count = Broker.objects.filter(cluster=cluster).count()
+        count = made_with(cluster)
         merged = {**cluster.config, **asked}
         chosen = {key: text for key, text in merged.items() if text is not None and is_tenants(key)}
         effective = check_config(chosen, broker_count=count)

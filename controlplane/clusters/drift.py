@@ -13,14 +13,14 @@ def broker_drift(
     """Rows {field, desired, observed, text}.
 
     Args:
-        wanted: id, host_id, host, port, rack.
+        wanted: id, host, port, rack.
         found: host, port, rack as the cluster has them; None: it is not in the cluster.
         said: what its host says of it, or "".
     """
     broker = f"Broker {wanted['id']}"
     if found is None:
         because = f"; its host says: {said}" if said else ""
-        text = f"{broker} should run on {wanted['host_id']} and is not in the cluster{because}."
+        text = f"{broker} should run on {wanted['host']} and is not in the cluster{because}."
         return [{"field": "live", "desired": "true", "observed": "false", "text": text}]
     return [
         {

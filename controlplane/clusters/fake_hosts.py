@@ -15,6 +15,11 @@ from controlplane.clusters.questions import (
     HostQuestion,
 )
 from controlplane.clusters.reports import Observed
+from controlplane.clusters.versions import NOT_KNOWN, OWN, PROTOCOL_KEY, Installed, Release
+from controlplane.gateway.fake import FakeGateway
+
+FIRST_BROKERS = 4
+"""What the fake cluster of tests begins with; they come and go as tests say."""
 
 _BODIES: dict[str, dict[str, Any]] = {
     LOG_TAIL: {
@@ -60,6 +65,17 @@ _BODIES: dict[str, dict[str, Any]] = {
 }
 
 
+RELEASES = tuple(
+    Release(name=name, software=software, digest=digit * 64, oldest="3.2-IV0", newest=newest)
+    for name, software, digit, newest in (
+        (OWN, "0.1.0", "a", "3.9-IV0"),
+        ("0.0.9", "0.0.9", "b", "3.8-IV0"),
+        ("0.2.0", "0.2.0", "c", "3.9-IV0"),
+    )
+)
+"""What every host of the fake has."""
+
+
 def usual_answer(question: HostQuestion) -> HostAnswer:
     """What every agent of the fake says, whichever broker it is asked about."""
     return Answered(_BODIES[question.kind], at_ms=1_767_225_600_500)
@@ -85,9 +101,15 @@ class FakeHosts:
         self.reports: dict[BrokerKey, Observed] = {}
         self.directories: dict[tuple[str, int], list[str]] = {}
         self.fenced: dict[str, set[str]] = {}
+        self.releases: dict[str, Installed] = {
+            host.host_id: Installed(releases=RELEASES, reported_at_ms=1_767_225_600_000)
+            for host in self.known
+        }
         self.is_away = False
+        self.serves: tuple[str, FakeGateway] | None = None
         self.asked: list[HostQuestion] = []
         self.answers: Callable[[HostQuestion], HostAnswer] = usual_answer
+        self.followers: list[Callable[[BrokerKey, dict[str, Any]], None]] = []
 
     def hosts(self, *, within_s: float | None = None) -> list[Host]:  # noqa: ARG002 - at once
         self._answer()
@@ -107,8 +129,31 @@ class FakeHosts:
             if key in self.reports:
                 found[key] = self.reports[key]
             elif spec is not None:
-                found[key] = Observed(state=spec["state"], generation=spec["generation"], pid=1)
+                found[key] = self._report(key[0], spec)
         return {key: replace(each, is_watched=key[0] not in dead) for key, each in found.items()}
+
+    def _report(self, host_id: str, spec: dict[str, Any]) -> Observed:
+        """Its brokers run what they were given, and say so."""
+        known = self.releases.get(host_id, Installed()).release(spec.get("version", OWN))
+        said = Observed(state=spec["state"], generation=spec["generation"], pid=1)
+        if known is None or spec["state"] != "running":
+            return said
+        return replace(
+            said,
+            version=known.name,
+            digest=known.digest,
+            software=known.software,
+            protocol=spec["config"].get(PROTOCOL_KEY, known.newest),
+        )
+
+    def versions(
+        self,
+        host_ids: Sequence[str],
+        *,
+        within_s: float | None = None,  # noqa: ARG002 - it answers at once
+    ) -> dict[str, Installed]:
+        self._answer()
+        return {host: self.releases.get(host, NOT_KNOWN) for host in host_ids}
 
     def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
         self._answer()
@@ -118,6 +163,19 @@ class FakeHosts:
     def write_desired(self, key: BrokerKey, spec: dict[str, Any]) -> None:
         self._answer()
         self.desired[key] = spec
+        if self.serves is not None and spec["cluster_id"] == self.serves[0]:
+            self._serve(self.serves[1], spec)
+        for follower in self.followers:
+            follower(key, spec)
+
+    def _serve(self, gateway: FakeGateway, spec: dict[str, Any]) -> None:
+        """Brokers above those that the fake cluster began with follow what their hosts are told."""
+        if spec["broker_id"] <= FIRST_BROKERS:
+            return
+        if spec["state"] == "running":
+            gateway.add_broker(spec["broker_id"])
+        elif spec["broker_id"] in gateway.brokers:
+            gateway.remove_broker(spec["broker_id"])
 
     def forget_broker(self, key: BrokerKey) -> None:
         self._answer()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from controlplane.clusters.brokers import NOT_OURS
 from controlplane.clusters.hosts import HostsUnavailableError, hosts
@@ -15,6 +16,7 @@ from controlplane.clusters.questions import (
 )
 from controlplane.common.problems import NotFound, TooManyRequests, Unavailable
 from controlplane.common.slots import Slots
+from controlplane.common.times import iso_of_ms
 
 OPEN_PER_TENANT = 20
 """Questions of one tenant in this process: its hosts are others' as well, and take 32 at a time."""
@@ -73,12 +75,17 @@ def _share(tenant_id: str, questions: int) -> Iterator[None]:
 
 
 def known(answer: HostAnswer) -> Answered:
-    """Raises Unavailable: what is not known is never shown as empty."""
+    """Raises Unavailable: what is not known is never shown as empty. With `last_heard_at`, where a
+    silent host was heard of.
+    """
     if isinstance(answer, Unanswered):
         code = REFUSED_CODE if answer.is_refusal else SILENT_CODE
-        raise Unavailable(answer.why, code=code, retryable=not answer.is_refusal)
+        since: dict[str, Any] = {}
+        if answer.heard_at_ms is not None:
+            since["last_heard_at"] = iso_of_ms(answer.heard_at_ms)
+        raise Unavailable(answer.why, code=code, retryable=not answer.is_refusal, **since)
     return answer
 
 
-def unreadable(host_id: str) -> Unavailable:
-    return Unavailable(UNREADABLE.format(host=host_id), code=SILENT_CODE, retryable=False)
+def unreadable() -> Unavailable:
+    return Unavailable(UNREADABLE, code=SILENT_CODE, retryable=False)

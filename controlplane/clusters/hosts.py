@@ -3,6 +3,7 @@
 /penstock/hosts/<host>                   written by the agent: rack, address, ports
 /penstock/hosts/<host>/alive             ephemeral while the agent lives
 /penstock/hosts/<host>/capacity          written by the agent: what is free (`capacity`)
+/penstock/hosts/<host>/versions          written by the agent: which releases are there (`versions`)
 /penstock/hosts/<host>/desired/<broker>  written here
 /penstock/hosts/<host>/observed/<broker> written by the agent
 /penstock/hosts/<host>/asked/<id>        a question, written here (`asking`)
@@ -49,6 +50,7 @@ from controlplane.clusters.reports import (
     object_of,
     parse_observed,
 )
+from controlplane.clusters.versions import NOT_KNOWN, Installed, parse_versions
 from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S, Patience
 from controlplane.clusters.zookeeper_tree import HOSTS as ROOT
 from controlplane.common.fence import fenced
@@ -75,7 +77,7 @@ BrokerKey = tuple[str, str]
 READ_WAIT_S = 1.5
 """How long a page waits for ZooKeeper, whatever it asks there: an answer within 2 s says "unknown"
 rather than nothing. Steps of operations have `ANSWER_TIMEOUT_S` for each request."""
-READS = frozenset({"hosts", "observed", "sealed_for", "ask", "directories_of", "close"})
+READS = frozenset({"hosts", "observed", "versions", "sealed_for", "ask", "directories_of", "close"})
 """The methods of `Hosts` that change nothing; every other one is a write (`common.fence`)."""
 
 
@@ -88,6 +90,12 @@ class Hosts(Protocol):
         self, keys: Iterable[BrokerKey], *, within_s: float | None = None
     ) -> dict[BrokerKey, Observed]:
         """What agents reported last, and whether they live; bounded as `hosts` is."""
+        ...
+
+    def versions(
+        self, host_ids: Sequence[str], *, within_s: float | None = None
+    ) -> dict[str, Installed]:
+        """Which releases agents say are there, for each of these hosts; bounded as `hosts` is."""
         ...
 
     def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
@@ -186,6 +194,18 @@ class ZooKeeperHosts:
                 host: life.get(timeout=wait.left_s()) is not None for host, life in lives.items()
             }
             return {key: replace(each, is_watched=watched[key[0]]) for key, each in found.items()}
+
+        return self._bounded(read, wait)
+
+    def versions(
+        self, host_ids: Sequence[str], *, within_s: float | None = None
+    ) -> dict[str, Installed]:
+        wait = Patience(within_s)
+        paths = {host: f"{ROOT}/{host}/versions" for host in host_ids}
+
+        def read(client: "KazooClient") -> dict[str, Installed]:
+            found = _read_short(client, [*paths.values()], wait)
+            return {host: _installed(*found[path]) for host, path in paths.items()}
 
         return self._bounded(read, wait)
 
@@ -416,6 +436,12 @@ def _read_short(
 
 def _is_short(stat: "ZnodeStat | None") -> bool:
     return stat is not None and stat.dataLength <= REPORT_BYTES_MAX
+
+
+def _installed(data: bytes | None, stat: "ZnodeStat | None") -> Installed:
+    if data is None or stat is None:
+        return NOT_KNOWN
+    return parse_versions(data, reported_at_ms=stat.mtime)
 
 
 def _capacity(data: bytes | None, stat: "ZnodeStat | None") -> Capacity:

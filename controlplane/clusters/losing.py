@@ -25,7 +25,16 @@ AT_A_TIME = 200
 
 def lose(host_id: str, *, by: str) -> list[LostBroker]:
     """In the caller's transaction: the host's brokers become lost ones, their ports stay taken."""
-    brokers = list(Broker.objects.select_for_update().filter(host_id=host_id))
+    return _lose(list(Broker.objects.select_for_update().filter(host_id=host_id)), by=by)
+
+
+def lose_broker(broker: Broker, *, by: str) -> LostBroker:
+    """As `lose`, of one broker whose host is away: the others there go on counting."""
+    (row,) = _lose([broker], by=by)
+    return row
+
+
+def _lose(brokers: list[Broker], *, by: str) -> list[LostBroker]:
     note_lost(brokers)
     found = []
     for broker in brokers:
@@ -33,7 +42,7 @@ def lose(host_id: str, *, by: str) -> list[LostBroker]:
             cluster_id=broker.cluster_id,
             broker_id=broker.broker_id,
             defaults={
-                "host_id": host_id,
+                "host_id": broker.host_id,
                 "address": broker.address,
                 "rack": broker.rack,
                 "client_port": broker.client_port,
@@ -58,6 +67,11 @@ def fence(host_id: str | None = None) -> list[str]:
         return []
     known = {host.host_id for host in hosts().hosts()}
     return [_fence_one(row, is_known=row.host_id in known) for row in rows]
+
+
+def fence_broker(row: LostBroker) -> None:
+    """As `fence`, of one lost broker that ZooKeeper was not told of yet."""
+    _fence_one(row, is_known=row.host_id in {host.host_id for host in hosts().hosts()})
 
 
 def _fence_one(row: LostBroker, *, is_known: bool) -> str:

@@ -10,6 +10,8 @@ from controlplane.tenants.models import Tenant
 
 MANAGED, REGISTERED = "managed", "registered"
 KIND_CHOICES = [(MANAGED, MANAGED), (REGISTERED, REGISTERED)]
+AGENTS_OWN = "agent"
+"""`versions.OWN`: the version of brokers that were given no other."""
 CREATING, RUNNING, UPDATING, DEGRADED = "CREATING", "RUNNING", "UPDATING", "DEGRADED"
 DELETING, FAILED, DELETED = "DELETING", "FAILED", "DELETED"
 WATCHED_PHASES = (RUNNING, UPDATING, DEGRADED)
@@ -49,6 +51,12 @@ class Cluster(models.Model):
     # of one Kafka.
     kafka_id = models.CharField(max_length=200, blank=True, default="")
     config = models.JSONField(default=dict)
+    # The highest id that a broker was given in a change of their number: none is given twice.
+    highest_broker_id = models.PositiveIntegerField(default=0)
+    # Of a managed cluster: which release its brokers run (`versions`), and what they speak to each
+    # other; the latter is empty until it was first written down, before another release came.
+    version = models.CharField(max_length=63, default=AGENTS_OWN)
+    protocol_version = models.CharField(max_length=20, blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True)
 
@@ -83,6 +91,8 @@ class Broker(models.Model):
     # generation says nothing of it.
     desired_state = models.CharField(max_length=20, default="running")
     generation = models.PositiveIntegerField(default=1)
+    # While releases are being exchanged: the one that it was given; empty: the cluster's.
+    version = models.CharField(max_length=63, blank=True, default="")
     # Key and certificate of a broker whose cluster has TLS; when the certificate ends.
     tls_token = SealedField(blank=True)
     certificate_ends_at = models.DateTimeField(null=True)

@@ -48,9 +48,9 @@ def note_lost(brokers: Iterable[Broker]) -> None:
     note(brokers)
 
 
-def owed_of(cluster: Cluster) -> set[str]:
-    """The keys of its brokers that are owed."""
-    return set(OwedDeletion.objects.filter(cluster_id=cluster.id).values_list("key", flat=True))
+def owed_of(cluster: Cluster) -> set[tuple[str, str]]:
+    """(host, key) of its brokers that are owed; one that was moved may be owed where it was."""
+    return set(OwedDeletion.objects.filter(cluster_id=cluster.id).values_list("host_id", "key"))
 
 
 def settle() -> list[str]:

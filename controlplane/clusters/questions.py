@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from controlplane.clusters.reports import object_of, text_of, whole_of
+from controlplane.common.times import iso_of_ms
 
 FORMAT: Final = 1
 LOG_TAIL: Final = "log-tail"
@@ -22,13 +23,17 @@ OPEN_MAX: Final = 32
 """Questions that are open at one host at a time, of all processes together."""
 WHY_MAX: Final = 300
 
-SILENT: Final = "Unknown: the agent of {host} does not answer."
-AWAY: Final = "Unknown: the agent of {host} is not alive."
+# Hosts are the operators' own: whose broker is asked about is not told what its host is called.
+SILENT: Final = "Unknown: the agent of this broker's host does not answer."
+AWAY: Final = "Unknown: the agent of this broker's host is not alive."
 TOO_OLD: Final = (
-    "Unknown: the agent of {host} does not answer this; it is of an earlier version ({version})."
+    "Unknown: the agent of this broker's host does not answer this; it is of an earlier version"
+    " ({version})."
 )
-TOO_MANY: Final = "Unknown: too many questions are open at {host}. Ask again in a moment."
-UNREADABLE: Final = "Unknown: the answer of the agent of {host} cannot be understood."
+TOO_MANY: Final = (
+    "Unknown: too many questions are open at this broker's host. Ask again in a moment."
+)
+UNREADABLE: Final = "Unknown: the answer of the agent of this broker's host cannot be understood."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +55,16 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """Nothing is known; `why` in a sentence. `is_refusal`: the agent has said so itself."""
+    """Nothing is known; `why` in a sentence.
+
+    Attributes:
+        is_refusal: the agent has said so itself.
+        heard_at_ms: when a silent host was last heard of, by ZooKeeper's clock; None: not known.
+    """
 
     why: str
     is_refusal: bool = False
+    heard_at_ms: int | None = None
 
 
 HostAnswer = Answered | Unanswered
@@ -70,15 +81,23 @@ def encode(question: HostQuestion, *, wait_ms: int) -> bytes:
     return json.dumps(row, sort_keys=True).encode()
 
 
-def answer_of(host_id: str, data: bytes) -> HostAnswer:
+def silent(why: str, heard_at_ms: int | None) -> Unanswered:
+    """Of a host that says nothing, with since when that is so as far as it is known."""
+    if heard_at_ms is None:
+        return Unanswered(why)
+    text = f"{why} It was last heard of at {iso_of_ms(heard_at_ms)}."
+    return Unanswered(text, heard_at_ms=heard_at_ms)
+
+
+def answer_of(data: bytes) -> HostAnswer:
     """Whatever the host may have written."""
     row = object_of(data) if len(data) <= ANSWER_BYTES_MAX else None
     if row is None or row.get("v") != FORMAT:
-        return Unanswered(UNREADABLE.format(host=host_id))
+        return Unanswered(UNREADABLE)
     refused = text_of(row, "refused")[:WHY_MAX]
     if refused:
-        return Unanswered(f"The agent of {host_id} says: {refused}.", is_refusal=True)
+        return Unanswered(f"The agent of this broker's host says: {refused}.", is_refusal=True)
     body = row.get("answer")
     if not isinstance(body, dict):
-        return Unanswered(UNREADABLE.format(host=host_id))
+        return Unanswered(UNREADABLE)
     return Answered(body, whole_of(row, "at_ms"))

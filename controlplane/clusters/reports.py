@@ -6,6 +6,7 @@ from typing import Any
 
 # What agents write ends in pages: of bounded size.
 MESSAGE_MAX, LINES_MAX, LINE_MAX, ENDS_MAX = 1_000, 50, 500, 5
+NAME_MAX = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,9 @@ class End:
 class Observed:
     """An agent's word about one broker; `state` is running, backoff, deleted, …
 
+    `version` and `digest` are of the release that it was started of, `software` and `protocol` what
+    the process said of itself; each is empty where nobody said it.
+
     `ends` are the newest few of this generation, the newest last.
     """
 
@@ -34,6 +38,10 @@ class Observed:
     message: str = ""
     log_tail: tuple[str, ...] = ()
     ends: tuple[End, ...] = ()
+    version: str = ""
+    digest: str = ""
+    software: str = ""
+    protocol: str = ""
     reported_at_ms: int | None = None
     is_watched: bool = True
     """Whether the agent that said this lives, so that it would have said what changed since."""
@@ -46,11 +54,11 @@ class Observed:
             return f"The last report is of generation {self.generation}; {wanted} is desired."
         return f"A report of generation {self.generation}, which was never desired, is ignored."
 
-    def as_known(self, host_id: str) -> "Observed":
+    def as_known(self) -> "Observed":
         """What may be said of now: of a process that nobody watches, only what was said last."""
         if self.is_watched:
             return self
-        said = f"The agent of {host_id} is not alive. Its last report: {self.state}."
+        said = f"The agent of its host is not alive. Its last report: {self.state}."
         return replace(self, state="unknown", pid=None, message=said)
 
 
@@ -60,6 +68,8 @@ def parse_observed(data: bytes) -> Observed:
     if row is None:
         return Observed(state="unknown", message="the agent's report cannot be read")
     ends = row.get("ends")
+    told = row.get("version")
+    version = told if isinstance(told, dict) else {}
     return Observed(
         state=text_of(row, "state") or "unknown",
         generation=whole_of(row, "generation") or 0,
@@ -74,6 +84,10 @@ def parse_observed(data: bytes) -> Observed:
             for each in (ends if isinstance(ends, list) else [])[-ENDS_MAX:]
             if isinstance(each, dict)
         ),
+        version=text_of(version, "name")[:NAME_MAX],
+        digest=text_of(version, "digest")[:NAME_MAX],
+        software=text_of(version, "software")[:NAME_MAX],
+        protocol=text_of(version, "protocol")[:NAME_MAX],
     )
 
 

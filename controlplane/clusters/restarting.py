@@ -111,7 +111,7 @@ class BrokerRestart(ClusterOperationKind):
         found = _stake_of(gateway, broker.broker_id)
         before = {
             "broker": broker.broker_id,
-            "host": broker.host_id,
+            "host": broker.address,
             "leader_partitions": found.leads,
             "partitions": found.replicas,
             GENERATION: broker.generation,

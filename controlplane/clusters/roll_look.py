@@ -4,11 +4,12 @@ Whoever answers first may know less than the others: what is about to be taken a
 every live broker by name, and one that does not answer is in the way itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from controlplane.clusters import services
 from controlplane.clusters.models import Broker
+from controlplane.clusters.reports import Observed
 from controlplane.clusters.rolls import Facts, Obstacle, Unavoidable, held, obstacles
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
@@ -21,8 +22,12 @@ OFFLINE, UNWRITABLE = "offline", "unwritable"
 """Names of the plan's extents."""
 
 
-def look(gateway: ClusterGateway, brokers: Sequence[Broker]) -> Facts:
-    """One look at the whole cluster.
+def look(
+    gateway: ClusterGateway,
+    brokers: Sequence[Broker],
+    reports_of: Callable[[list[Broker]], Mapping[int, Observed]] = services.reports_of,
+) -> Facts:
+    """One look at the whole cluster. Only of brokers that are not up `reports_of` asks hosts.
 
     Raises:
         GatewayError: it cannot be read.
@@ -32,7 +37,7 @@ def look(gateway: ClusterGateway, brokers: Sequence[Broker]) -> Facts:
     topics = tuple(gateway.list_topics())
     live = frozenset(node.id for node in described.brokers)
     wanted = frozenset(broker.broker_id for broker in brokers)
-    reports = services.reports_of(list(brokers)) if wanted - live else {}
+    reports = reports_of(list(brokers)) if wanted - live else {}
     return Facts(
         live=live,
         wanted=wanted,

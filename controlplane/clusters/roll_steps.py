@@ -15,6 +15,7 @@ from controlplane.clusters.probing import Probe, probes
 from controlplane.clusters.roll_book import RollBook
 from controlplane.clusters.roll_look import accepted_by, look, objections
 from controlplane.clusters.rolls import (
+    Facts,
     Health,
     Obstacle,
     behind,
@@ -27,6 +28,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import (
+    Done,
     Progress,
     StepContext,
     StepFailedError,
@@ -96,13 +98,13 @@ class Roller:
         """`_advance`, with what the probe has seen of the broker under way."""
         current = self.book.under_way
         if current is not None:
-            self._look_at_clients(current)
+            self.look_at_clients(current)
         waits = self._advance()
         if waits is None:
             probes().drop(self.context.operation.id)
         return waits
 
-    def _look_at_clients(self, broker: int) -> None:
+    def look_at_clients(self, broker: int) -> None:
         """The roll goes on whether it can be measured or not."""
         restarted_s = self.book.row(broker).get("restarted_s")
         try:
@@ -134,7 +136,7 @@ class Roller:
     def _choose(self) -> Wait:
         if (paused := self._paused()) is not None:
             return paused
-        facts = look(self.gateway, self.brokers)
+        facts = self.facts()
         if self.book.baseline is None:
             self.book.set_baseline(asdict(Health.of(facts)))
         accepted = accepted_by(self.context.operation.plan.impact)
@@ -209,7 +211,7 @@ class Roller:
             if self.context.operation.paused_at is not None:
                 self.book.move(broker, WAITING, self.now_s)
                 return self._wait(0.0, "paused before anything was done")
-            facts = look(self.gateway, self.brokers)
+            facts = self.facts()
             accepted = accepted_by(self.context.operation.plan.impact)
             found = obstacles(broker, facts, accepted)
             if not found and broker == facts.controller and len(self.book.waiting):
@@ -219,28 +221,40 @@ class Roller:
             if found:
                 self.book.move(broker, WAITING, self.now_s)
                 return self._in_the_way([one.text for one in found])
-        self._start_again(row)
+        self.start_again(row)
         self.book.clear()
         self.book.move(broker, RETURNING, self.now_s)
         return self._wait(POLL_S, f"broker {broker} stops and starts")
 
-    def _start_again(self, row: Broker) -> None:
+    # -- what it asks of hosts and of this service's tables; a simulation brings its own
+    def facts(self) -> Facts:
+        return look(self.gateway, self.brokers)
+
+    def start_again(self, row: Broker) -> None:
         generation = self.generations[row.broker_id]
         services.restart_to(self.cluster, row, generation, count=self.broker_count)
 
+    def process_of(self, row: Broker) -> Done | Wait:
+        """Raises StepFailedError: it does not start."""
+        return services.await_processes_of([row], only=row.broker_id)
+
+    def registration_of(self, broker: int) -> Done | Wait:
+        return services.await_registration(self.cluster, only=broker)
+
+    # -- one broker, once it is to come back
     def _waits_for_probe(self, broker: int) -> bool:
         is_young = self.book.lasts_s(broker, self.now_s) < PROBE_S
         return is_young and self.probe is not None and not self.probe.is_ready
 
     def _await_return(self, broker: int) -> Wait:
         try:
-            process = services.await_processes_of([self.broker_row(broker)], only=broker)
+            process = self.process_of(self.broker_row(broker))
         except StepFailedError as error:
             self.book.move(broker, FAILED, self.now_s, error.detail)
             raise
         if isinstance(process, Wait):
             return self._within(broker, RETURN_S, process.detail)
-        registered = services.await_registration(self.cluster, only=broker)
+        registered = self.registration_of(broker)
         if isinstance(registered, Wait):
             return self._within(broker, RETURN_S, registered.detail)
         self.book.move(broker, CATCHING_UP, self.now_s)
@@ -271,7 +285,7 @@ class Roller:
 
     def _observe(self, broker: int) -> Wait:
         """The roll stops by itself when things got worse, and stay so."""
-        now = Health.of(look(self.gateway, self.brokers))
+        now = Health.of(self.facts())
         worse = now.worse_than(Health(**(self.book.baseline or asdict(now))))
         worse = worse or self._clients_failed(broker)
         if not worse:
@@ -308,7 +322,7 @@ class Roller:
             if not self.is_begun(self.broker_row(current)):
                 self.book.move(current, LEFT, self.now_s)
                 return self._wait(0.0, f"broker {current} was not restarted yet")
-            self._start_again(self.broker_row(current))
+            self.start_again(self.broker_row(current))
             self.book.move(current, RETURNING, self.now_s)
             return self._wait(POLL_S, f"broker {current} stops and starts")
         if current is not None and state == OBSERVING:

@@ -275,7 +275,7 @@ def in_order(
     return [
         {
             "id": one,
-            "host": by_id[one].host_id,
+            "host": by_id[one].address,
             "rack": by_id[one].rack,
             "leaders": leads[one],
             "replicas": len(parts[one]),

@@ -27,6 +27,7 @@ from controlplane.clusters.models import (
     MANAGED,
     REGISTERED,
     RUNNING,
+    UPDATING,
     Broker,
     Cluster,
     LostBroker,
@@ -149,7 +150,12 @@ def cluster_dict(
     )
     mechanisms = login_mechanisms(cluster)
     phase = cluster.phase
-    if phase == RUNNING and any(broker["alive"] is False for broker in brokers):
+    changing = cluster.kind == MANAGED and any(
+        broker.desired_state != "running" for broker in cluster.brokers.all()
+    )
+    if phase == RUNNING and changing:
+        phase = UPDATING  # brokers join or leave: that they are not up is no fault
+    elif phase == RUNNING and any(broker["alive"] is False for broker in brokers):
         phase = DEGRADED
     return {
         "id": cluster.id,
@@ -200,7 +206,7 @@ def _lost_dict(broker: LostBroker) -> dict[str, Any]:
         "host": broker.address,
         "port": broker.client_port,
         "rack": broker.rack or None,
-        "host_id": broker.host_id,
+        "managed": False,
         "drift": [{"field": "live", "desired": "true", "observed": "false", "text": text}],
         "alive": False,
         "observed_state": "lost",
@@ -229,11 +235,13 @@ def broker_dict(
         "host": broker.address,
         "port": broker.client_port,
         "rack": broker.rack or None,
-        "host_id": broker.host_id,
+        "managed": True,
     }
     # What its host said before it died is no reason why it is not there now.
     said = ignored if seen is None else seen.message or seen.state if seen.is_watched else ""
     drift = None if live is None else broker_drift(placed, live.get(broker.broker_id), said=said)
+    if drift and broker.desired_state != "running":
+        drift = []  # it joins or leaves: its operation says how far that is
     return {
         **placed,
         "drift": drift,
@@ -254,7 +262,7 @@ def _registered_brokers(view: ClusterView) -> list[dict[str, Any]]:
             "host": row["host"],
             "port": row["port"],
             "rack": row["rack"],
-            "host_id": None,
+            "managed": False,
             "alive": True if view.is_current else None,
             "observed_state": "registered",
             "pid": None,
@@ -357,8 +365,10 @@ def host_rows() -> list[Host]:
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
 
 
-def placed_now(broker_ids: Sequence[int]) -> Decision:
-    """Where new brokers would go now. A tenant's plan says no more of why not than how many fit.
+def placed_now(broker_ids: Sequence[int], *, present: Sequence[tuple[str, str]] = ()) -> Decision:
+    """Where new brokers would go now, beside those that their cluster has (`placing.place`).
+
+    A tenant's plan says no more of why not than how many fit.
 
     Raises Unavailable while ZooKeeper is away, Conflict when there are fewer places.
     """
@@ -367,6 +377,7 @@ def placed_now(broker_ids: Sequence[int]) -> Decision:
             candidates(host_rows()),
             broker_ids=broker_ids,
             disk_min_bytes=settings.BROKER_DISK_MIN_BYTES,
+            present=present,
         )
     except NoCapacityError as error:
         raise Conflict(
@@ -461,4 +472,4 @@ def observed_brokers(keys: Iterable[BrokerKey]) -> ObservedBrokers | None:
         found = hosts().observed(keys, within_s=bounded(READ_WAIT_S))
     except HostsUnavailableError:
         return None
-    return {key: report.as_known(key[0]) for key, report in found.items()}
+    return {key: report.as_known() for key, report in found.items()}

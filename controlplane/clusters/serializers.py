@@ -4,7 +4,7 @@ from controlplane.clusters.inputs import ClusterCreateInputs
 from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
 from controlplane.clusters.snippets import LANGUAGES
 from controlplane.common.serializers import Shape, etag_field, page_serializer
-from controlplane.observed.serializers import HealthSerializer
+from controlplane.observed.serializers import HealthSerializer, ObservedSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.operations.shapes import plan_shape
 
@@ -21,7 +21,7 @@ class BrokerSerializer(Shape):
     host = serializers.CharField()
     port = serializers.IntegerField()
     rack = serializers.CharField(allow_null=True)
-    host_id = serializers.CharField(allow_null=True)
+    managed = serializers.BooleanField(help_text="Whether an agent of the service runs it.")
     alive = serializers.BooleanField(allow_null=True)
     observed_state = serializers.CharField()
     pid = serializers.IntegerField(allow_null=True)
@@ -67,9 +67,9 @@ class ClusterSerializer(Shape):
     cut_bound_s = serializers.FloatField(
         allow_null=True,
         help_text="Seconds that writes with acks=all may wait while two of its hosts do not reach"
-        " each other but both reach ZooKeeper: 1.5 times its replica.lag.time.max.ms. A leader"
-        " that does not reach the active controller waits until the cut ends. Null for a cluster"
-        " whose settings others choose.",
+        " each other but both reach ZooKeeper, also where one of the two has the active controller:"
+        " 1.25 times its replica.lag.time.max.ms, and 1.5 s. Null for a cluster whose settings"
+        " others choose.",
     )
     created_at = serializers.DateTimeField()
     etag = etag_field()
@@ -108,3 +108,9 @@ class ClientConfigSerializer(Shape):
     ca_pem = serializers.CharField(
         allow_null=True, help_text="Whom clients have to trust, where that is the cluster's own."
     )
+
+
+class UserClientConfigSerializer(ClientConfigSerializer):
+    """`observed`: when the user's mechanisms were last read; the rest is the cluster's record."""
+
+    observed = ObservedSerializer()

@@ -31,6 +31,7 @@ from controlplane.clusters.specs import (
     secret_config,
     zookeeper_config,
 )
+from controlplane.clusters.versions import PROTOCOL_KEY
 from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import unseal
 from controlplane.common.words import counted
@@ -51,12 +52,12 @@ OWED = "owed"
 """In the memo: the keys of the brokers whose hosts owe their deletion."""
 
 
-def still_placed(cluster: Cluster) -> Done:
-    """Look once more whether the hosts take the brokers that were planned for them.
+def still_placed(cluster: Cluster, brokers: list[Broker] | None = None) -> Done:
+    """Look once more whether the hosts take the brokers that were planned for them, or these.
 
     Raises StepFailedError with the first broker whose host does not.
     """
-    brokers = list(Broker.objects.filter(cluster=cluster))
+    brokers = list(Broker.objects.filter(cluster=cluster)) if brokers is None else brokers
     with _zookeeper():
         found = hosts().hosts()
     gone = no_longer_fit([placement_of(row) for row in brokers], found, but_cluster=cluster.id)
@@ -81,6 +82,11 @@ def counted_brokers(of_cluster: QuerySet[Broker]) -> tuple[list[Broker], int]:
     lost = Subquery(same.annotate(count=Count("pk")).values("count"))
     rows = list(of_cluster.annotate(lost=Coalesce(lost, 0)))
     return [*rows], len(rows) + (rows[0].lost if rows else 0)
+
+
+def made_with(cluster: Cluster) -> int:
+    """How many brokers a cluster was made with, as `counted_brokers` counts them."""
+    return cluster.brokers.count() + cluster.lost_brokers.count()
 
 
 def placement_of(broker: Broker) -> Placement:
@@ -148,6 +154,11 @@ def restart_to(cluster: Cluster, broker: Broker, generation: int, *, count: int)
     _write(cluster, [broker], state="running", count=count)
 
 
+def write_desired_of(cluster: Cluster, broker: Broker, *, state: str, count: int) -> None:
+    """Tell the host of one broker of the cluster, made with `count` of them, what it shall be."""
+    _write(cluster, [broker], state=state, count=count)
+
+
 def reports_of(brokers: list[Broker]) -> dict[int, Observed]:
     """By broker id: what agents report of what is desired of them now.
 
@@ -155,6 +166,15 @@ def reports_of(brokers: list[Broker]) -> dict[int, Observed]:
         StepRetryError: ZooKeeper does not answer.
     """
     return _observed(brokers)[0]
+
+
+def write_state(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -> None:
+    """Tell the hosts of these brokers what each should be; the cluster was made with `count`.
+
+    Raises:
+        StepRetryError: ZooKeeper does not answer, or a host has no key.
+    """
+    _write(cluster, brokers, state=state, count=count)
 
 
 def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -> None:
@@ -183,6 +203,8 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 of_tenant=cluster.config,
                 security_protocol=cluster.security_protocol,
             )
+            if cluster.protocol_version:
+                config[PROTOCOL_KEY] = cluster.protocol_version
             spec = desired_spec(
                 cluster_id=cluster.id,
                 broker_id=broker.broker_id,
@@ -190,6 +212,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 state=state,
                 config=config,
                 secret=sealed_with(keys_of[broker.host_id], secret | own),
+                version=broker.version or cluster.version,
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
 
@@ -235,8 +258,7 @@ def await_processes_of(brokers: list[Broker], *, only: int | None = None) -> Don
         if report is not None and _is_hopeless(report):
             raise StepFailedError(
                 "broker-does-not-start",
-                f"Broker {broker.broker_id} on {broker.host_id} does not start: "
-                f"{report.message or report.state}",
+                f"Broker {broker.broker_id} does not start: {report.message or report.state}",
                 log_tail=list(report.log_tail)[-20:],
                 broker_id=broker.broker_id,
             )
@@ -282,13 +304,18 @@ def verify_cluster(cluster: Cluster) -> Done | Wait:
     return Done(detail=f"controller is broker {description.controller_id}")
 
 
-def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done | Wait:
-    """Until no agent has a process or data of the cluster any more.
+def await_deleted(
+    cluster: Cluster,
+    memo: dict[str, Any] | None = None,
+    *,
+    brokers: list[Broker] | None = None,
+) -> Done | Wait:
+    """Until no agent has a process or data of the cluster any more; of these brokers, if given.
 
     With a memo, hosts that stay away for `AWAY_GRACE_S` are not waited for: they owe the deletion
     (`owed`), and do it when they are back.
     """
-    brokers = list(cluster.brokers.all())
+    brokers = list(cluster.brokers.all()) if brokers is None else brokers
     seen, ignored = _observed(brokers)
     with _zookeeper():
         alive = {host.host_id for host in hosts().hosts() if host.alive}
@@ -304,18 +331,18 @@ def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done 
     if away:
         already = owed.owed_of(cluster)
         if memo is not None:
-            memo[OWED] = sorted(broker.key for broker in away if broker.key in already)
-        away = [broker for broker in away if broker.key not in already]
+            memo[OWED] = sorted(row.key for row in away if (row.host_id, row.key) in already)
+        away = [row for row in away if (row.host_id, row.key) not in already]
     if away and not left and memo is not None and _grace_is_over(memo):
         owed.note(away)
         memo[OWED] = sorted({*memo[OWED], *(broker.key for broker in away)})
         return Done(
-            detail=_owes(sorted({broker.host_id for broker in away})),
+            detail=_owes(len({broker.host_id for broker in away})),
             progress=Progress(done=len(brokers) - len(away), total=len(brokers), unit="brokers"),
         )
     left += [broker.broker_id for broker in away]
     for broker in away:
-        ignored[broker.broker_id] = f"{broker.host_id} is away."
+        ignored[broker.broker_id] = f"The host of broker {broker.broker_id} is away."
     progress = Progress(done=len(brokers) - len(left), total=len(brokers), unit="brokers")
     if not left:
         return Done(detail="processes and data are gone", progress=progress)
@@ -324,11 +351,12 @@ def await_deleted(cluster: Cluster, memo: dict[str, Any] | None = None) -> Done 
     return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
 
-def _owes(host_ids: list[str]) -> str:
-    names = ", ".join(host_ids)
-    if len(host_ids) == 1:
-        return f"{names} is away: what it has of the cluster is deleted when it is back"
-    return f"{names} are away: what they have of the cluster is deleted when they are back"
+def _owes(hosts_away: int) -> str:
+    if hosts_away == 1:
+        return "1 host is away: what it has of the cluster is deleted when it is back"
+    return (
+        f"{hosts_away} hosts are away: what they have of the cluster is deleted when they are back"
+    )
 
 
 def _grace_is_over(memo: dict[str, Any]) -> bool:
@@ -400,7 +428,7 @@ def _observed(brokers: list[Broker]) -> tuple[dict[int, Observed], dict[int, str
             continue
         why = report.disagreement(broker.generation)
         if why:
-            ignored[broker.broker_id] = f"Broker {broker.broker_id} on {broker.host_id}: {why}"
+            ignored[broker.broker_id] = f"Broker {broker.broker_id}: {why}"
         else:
             current[broker.broker_id] = report
     return current, ignored

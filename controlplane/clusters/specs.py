@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from controlplane.clusters.logins import SCRAM
 from controlplane.clusters.rules import Placement
+from controlplane.clusters.versions import OWN
 from controlplane.common.kafka_configs import check_broker_settings, is_tenants, resolved_broker
 from zookeeper_access import keys
 from zookeeper_access.settings import Login
@@ -21,6 +22,8 @@ OFFSETS_PARTITIONS = 8
 LAG_TIME = "replica.lag.time.max.ms"
 LAG_TIME_MS = 7_500
 """Below Kafka's 30 s, see `cut_bound_s`; a tenant may choose another one."""
+LOOKS_PER_LAG_TIME, CONTROLLER_SILENT_S = 4, 1.5
+"""How brokers go about it (`dataplane/replication/leader`, `broker/replicas/past_controller`)."""
 ZOOKEEPER_PASSWORD = "zookeeper"  # noqa: S105 - where it stands among a cluster's secrets
 ZOOKEEPER_NODES = "zookeeper:nodes"
 PEERS_SHOW_CERTIFICATES = {"listener.name.internal.ssl.client.auth": "required"}
@@ -105,9 +108,11 @@ def cut_bound_s(of_tenant: Mapping[str, str]) -> float:
 
     Two hosts that do not reach each other and both reach ZooKeeper are both alive: nobody is
     fenced, and leaders wait until the followers beyond the cut have trailed for
-    `replica.lag.time.max.ms`, which they look for twice in that time.
+    `replica.lag.time.max.ms`, which they look for four times in that time. If the active controller
+    is beyond the cut as well, they ask it in vain for so long before they go on without it.
     """
-    return int(of_tenant.get(LAG_TIME, LAG_TIME_MS)) * 1.5 / 1_000
+    lag_s = int(of_tenant.get(LAG_TIME, LAG_TIME_MS)) / 1_000
+    return lag_s * (1 + 1 / LOOKS_PER_LAG_TIME) + CONTROLLER_SILENT_S
 
 
 def check_config(of_tenant: Mapping[str, str], *, broker_count: int) -> dict[str, Any]:
@@ -215,7 +220,9 @@ def desired_spec(
     state: str,
     config: Mapping[str, str],
     secret: str,
+    version: str = OWN,
 ) -> dict[str, Any]:
+    """`version` is the release that the broker shall be of (`versions`)."""
     return {
         "v": 1,
         "cluster_id": cluster_id,
@@ -224,4 +231,5 @@ def desired_spec(
         "state": state,
         "config": dict(config),
         "secret": secret,
+        "version": version,
     }

@@ -8,7 +8,7 @@
 /penstock/hosts/H/asked and below               administrators; H reads
 /penstock/hosts/H/answered                      administrators; H reads
 /penstock/hosts/H/answered/Q                    administrators, who make them; H reads and writes
-/penstock/hosts/H/alive, …/capacity, …/observed/B  administrators; H, who makes them
+/penstock/hosts/H/alive, …/capacity, …/versions, …/observed/B  administrators; H, who makes them
 /penstock/clusters/C                            administrators; C all but to change the ACL
 /penstock/clusters/C and below                  administrators; C, whose brokers make them
 
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from kazoo.exceptions import NodeExistsError, NoNodeError
 from kazoo.security import ACL, Permissions
 
+from controlplane.gateway.patience import bounded
 from zookeeper_access.settings import READ_WRITE, ZooKeeperAccess, node_acl
 
 if TYPE_CHECKING:
@@ -37,15 +38,18 @@ SERVERS_OWN = ("/", "/zookeeper", "/zookeeper/quota")
 
 
 class Patience:
-    """How long each of several waits may be: `ANSWER_TIMEOUT_S`, or what is left of `whole_s`."""
+    """How long each of several waits may be: `ANSWER_TIMEOUT_S`, or what is left of `whole_s`.
+
+    A read's patience bounds all of them together, whatever else does.
+    """
 
     def __init__(self, whole_s: float | None) -> None:
         self._ends_s = None if whole_s is None else time.monotonic() + whole_s
 
     def left_s(self) -> float:
         if self._ends_s is None:
-            return ANSWER_TIMEOUT_S
-        return max(0.0, self._ends_s - time.monotonic())
+            return bounded(ANSWER_TIMEOUT_S)
+        return bounded(max(0.0, self._ends_s - time.monotonic()))
 
 
 def administrators(access: ZooKeeperAccess) -> tuple[str, ...]:
@@ -87,7 +91,8 @@ def admit_host(client: "KazooClient", access: ZooKeeperAccess, host_id: str, own
         set_acl(client, path, read)
     for path in _children(client, f"{host}/answered"):
         set_acl(client, path, answer_acl(read))
-    for path in (f"{host}/alive", f"{host}/capacity", *_children(client, f"{host}/observed")):
+    own = (f"{host}/alive", f"{host}/capacity", f"{host}/versions")
+    for path in (*own, *_children(client, f"{host}/observed")):
         set_acl(client, path, made)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from controlplane.common import cut_answers
 from controlplane.common.exception_handler import MEDIA_TYPE
 from controlplane.common.limits import BODY_MAX_BYTES, SMALL_BODY_MAX_BYTES
 from controlplane.common.metrics import REQUESTS_REFUSED
@@ -43,6 +44,7 @@ def behind_proxies(app: App, networks: Sequence[str]) -> App:
 
 def guarded(app: App) -> App:
     """`app` as the web process serves it."""
+    cut_answers.quieten()
     return behind_proxies(RequestEdge(app), settings.TRUSTED_PROXIES)
 
 
@@ -83,11 +85,12 @@ class RequestEdge:
         body = _Body(self, receive, body_max_bytes(scope["path"]), self._timeout_s)
         has_begun = False
 
-        async def sending(message: Message) -> None:
+        async def noting(message: Message) -> None:
             nonlocal has_begun
             has_begun = True
             await send(message)
 
+        sending = cut_answers.begin().keeping_back_the_end(noting)
         try:
             if any(b"\0" in value for _, value in scope["headers"]):
                 raise BadHeader("A header holds a null.")

@@ -20,19 +20,23 @@ from dataplane.config import (
     Dynamic,
     Scope,
     TopicConfig,
+    changes_between,
     format_properties,
+    protocol_rank,
 )
 
 __all__ = [
     "BrokerConfig",
     "TopicConfig",
     "allowed_broker_values",
+    "changes_between",
     "check_broker_settings",
     "check_topic_settings",
     "format_properties",
     "is_dynamic",
     "is_tenants",
     "is_topic_setting",
+    "protocol_rank",
     "resolved_broker",
     "topic_setting_table",
 ]

@@ -70,12 +70,28 @@ class ProbeSerializer(Shape):
     text = serializers.CharField(allow_blank=True)
 
 
+class NextPlanSerializer(Shape):
+    """A plan that is offered next; it is made by `POST /plans`, on the same cluster."""
+
+    kind = serializers.CharField()
+    inputs = serializers.DictField()
+
+
 class ProblemSerializer(ProblemCoreSerializer):
     changes = ProblemChangeSerializer(
         many=True, required=False, help_text="blast-radius-changed: what grew since the plan"
     )
     probes = ProbeSerializer(
         many=True, required=False, help_text="probe-failed: where each address let nobody in"
+    )
+    partitions = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="broker-not-empty: the first 100 of what is in the way",
+    )
+    partitions_total = serializers.IntegerField(required=False)
+    next_plan = NextPlanSerializer(
+        required=False, help_text="The plan that would take away what is in the way."
     )
     request_id = serializers.CharField(allow_null=True)
     instance = serializers.CharField(allow_null=True)

@@ -7,6 +7,7 @@ a broker that is away, and tries again until its time is up. A probe distinguish
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.egress import Deadline
 from controlplane.gateway.errors import GatewayError, unreachable
+from controlplane.gateway.patience import bounded
 from controlplane.gateway.probe import probe
 
 PROBE_S_MAX = 2.0
@@ -18,7 +19,7 @@ def way_in(spec: ConnectionSpec) -> str:
     Raises:
         GatewayError: why none does: what does not pass by itself, where there is such a reason.
     """
-    whole = Deadline(spec.timeout_s / 2)
+    whole = Deadline(bounded(spec.timeout_s / 2))
     found: list[GatewayError] = []
     for address in spec.bootstrap_servers:
         if whole.is_over:

@@ -12,6 +12,7 @@ from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake_access import FakeAccessMixin
 from controlplane.gateway.fake_broker import FakeBroker
 from controlplane.gateway.fake_records import FakeRecordsMixin
+from controlplane.gateway.fake_replicas import FakeReplicasMixin
 from controlplane.gateway.fake_state import (
     DISK,
     TOPIC_DEFAULTS,
@@ -39,7 +40,6 @@ from controlplane.gateway.types import (
     LogDirSpace,
     NewTopic,
     OffsetAt,
-    OngoingReassignment,
     PartitionDescription,
     ProbeResult,
     ProbeStep,
@@ -49,7 +49,7 @@ from controlplane.gateway.types import (
 )
 
 
-class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeTransactionsMixin):
+class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTransactionsMixin):
     def __init__(self, brokers: int = 3) -> None:
         self.brokers = {
             i: BrokerNode(id=i, host="127.0.0.1", port=9000 + i, rack=f"r{i}")
@@ -425,65 +425,15 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeTransactionsMixin):
             for total, usable in [self.disks.get(broker) or (None, None)]
         ]
 
-    def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
-        self.called("reassign")
-        for tp, replicas in moves.items():
-            parts = self._topic(tp.topic).partitions
-            if tp.partition >= len(parts):
-                raise GatewayError("UNKNOWN_TOPIC_OR_PARTITION", str(tp))
-            if not set(replicas or ()) <= set(self.brokers):
-                raise GatewayError("INVALID_REPLICA_ASSIGNMENT", str(tp))
-            part = parts[tp.partition]
-            if replicas is None:
-                if part.target is None:
-                    raise GatewayError("NO_REASSIGNMENT_IN_PROGRESS", str(tp))
-                part.target = None
-            else:
-                part.target = tuple(replicas)
-                part.polls_left = self.polls_to_move
-
-    def list_reassignments(
-        self, partitions: Collection[TP] | None = None
-    ) -> list[OngoingReassignment]:
-        self.called("list_reassignments")
-        ongoing = []
-        for name, topic in self.topics.items():
-            for index, part in enumerate(topic.partitions):
-                if part.target is None or (
-                    partitions is not None and TP(name, index) not in partitions
-                ):
-                    continue
-                part.polls_left -= 1
-                if part.polls_left < 0:
-                    part.replicas, part.target = part.target, None
-                    continue
-                ongoing.append(
-                    OngoingReassignment(
-                        tp=TP(name, index),
-                        replicas=tuple(dict.fromkeys((*part.target, *part.replicas))),
-                        adding=tuple(b for b in part.target if b not in part.replicas),
-                        removing=tuple(b for b in part.replicas if b not in part.target),
-                    )
-                )
-        return ongoing
-
-    def elect_preferred_leaders(self, partitions: Collection[TP]) -> dict[TP, str]:
-        self.called("elect_preferred_leaders")
-        refused = {}
-        for tp in partitions:
-            parts = self.topics[tp.topic].partitions if tp.topic in self.topics else []
-            if tp.partition >= len(parts):
-                refused[tp] = "UNKNOWN_TOPIC_OR_PARTITION"
-                continue
-            part = parts[tp.partition]
-            if part.replicas[0] not in self.brokers or part.replicas[0] in part.out_of_sync:
-                refused[tp] = "PREFERRED_LEADER_NOT_AVAILABLE"
-            else:
-                part.led_by = None
-        return refused
-
     def close(self) -> None:
         """Nothing is open."""
+
+    def add_broker(self, broker_id: int, *, port: int = 9000, rack: str = "r1") -> None:
+        """Again it is the same broker."""
+        node = BrokerNode(id=broker_id, host="127.0.0.1", port=port, rack=rack)
+        self.brokers.setdefault(broker_id, node)
+        self.broker_overrides.setdefault(broker_id, {})
+        self.disks.setdefault(broker_id, DISK)
 
     def remove_broker(self, broker_id: int) -> None:
         del self.brokers[broker_id]

@@ -22,6 +22,7 @@ from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 from controlplane.gateway.kafka_link import refusal
+from controlplane.gateway.patience import bounded
 from controlplane.gateway.record_port import (
     Fetched,
     Isolation,
@@ -84,7 +85,7 @@ class KafkaRecordReader:
                 isolation_level=self._isolation.value,
                 # What retention takes away meanwhile is passed over.
                 auto_offset_reset="earliest",
-                bootstrap_timeout_ms=LOOKUP_TIMEOUT_MS,
+                bootstrap_timeout_ms=round(bounded(LOOKUP_TIMEOUT_MS / 1000) * 1000),
                 request_timeout_ms=LOOKUP_TIMEOUT_MS,
                 max_poll_records=POLL_RECORDS_MAX,
                 fetch_max_bytes=FETCH_MAX_BYTES,

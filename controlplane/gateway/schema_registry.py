@@ -15,6 +15,7 @@ from typing import Any
 
 from controlplane.gateway.egress import Deadline, EgressPolicy, open_socket
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.patience import bounded
 from controlplane.gateway.timed_socket import TimedSocket
 from controlplane.gateway.tls import endpoint_context
 
@@ -112,7 +113,7 @@ def _answer(spec: RegistrySpec, path: str, what: str) -> tuple[int, bytes]:
 
 
 def _get(spec: RegistrySpec, path: str) -> tuple[int, bytes]:
-    deadline = Deadline(TIMEOUT_S)
+    deadline = Deadline(bounded(TIMEOUT_S))
     url = urllib.parse.urlsplit(spec.url)
     host, port = url.hostname or "", url.port or PORTS[url.scheme]
     connected: socket.socket = open_socket(host, port, spec.egress, deadline)

@@ -73,7 +73,6 @@ EXPORT_COMPLETE = "X-Penstock-Export-Complete"
 
 
 class MessagesView(TenantView):
-    is_prompt = False
     area = Area.TOPIC
     reads = Verb.BROWSE
     needs = Verb.PRODUCE
@@ -124,7 +123,6 @@ class MessagesView(TenantView):
 
 
 class OffsetSampleView(TenantView):
-    is_prompt = False
     """What a record holds is shown to those who read the topic's messages, and as they see it."""
 
     area = Area.TOPIC
@@ -155,7 +153,6 @@ class OffsetSampleView(TenantView):
 
 
 class MessagesExportView(TenantView):
-    is_prompt = False
     """A bounded number of messages as a file; a header says whether that was all."""
 
     area = Area.TOPIC
@@ -198,7 +195,6 @@ class MessagesExportView(TenantView):
 
 
 class SchemaRegistryView(TenantView):
-    is_prompt = False
     """Owners set it: whoever says what fields are called says what masks find."""
 
     needs = Verb.ADMINISTER
@@ -245,7 +241,6 @@ class SchemaRegistryView(TenantView):
 
 
 class SchemaRegistryCheckView(TenantView):
-    is_prompt = False
     """Asks an address of the caller's choice, so it is limited as tests of destinations are."""
 
     needs = Verb.ADMINISTER

@@ -17,6 +17,11 @@ STEP_S_MAX = 0.5
 one costs is its producer's choice."""
 SILENCE_S = 10.0
 """A partition that ought to bring records and brings none for so long is given up."""
+PATIENT_SHARE = 0.5
+"""Of what is left of a read's patience, how long partitions that bring nothing are waited for: the
+rest is for what the others bring."""
+WAITS_AFTER_S = 1.0
+"""A live reading says so when a partition has brought nothing for so long."""
 FETCH_WAIT_S = 0.4
 """Of one look at the brokers: between two of them a reader may be cancelled."""
 BUFFER_BYTES_MAX = 32 * 1024 * 1024

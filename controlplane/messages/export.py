@@ -5,9 +5,11 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from controlplane.common.spreadsheets import no_formula
+from controlplane.gateway.patience import patience
 from controlplane.messages.bounds import EXPORT_BYTES_MAX
 from controlplane.messages.reading import END, Asked, reading
 
@@ -29,16 +31,20 @@ def exported(asked: Asked, *, is_csv: bool) -> tuple[str, bool]:
     size_bytes, is_complete = 0, False
     steps = reading(whole)
     try:
-        for name, data in (frame for frames in steps for frame in frames):
-            if name == "message":
-                line = _line(_row(data), is_csv=is_csv)
-                size_bytes += len(line.encode())
-                if size_bytes > EXPORT_BYTES_MAX:
-                    break
-                lines.append(line)
-            elif name == "done":
-                missing = data["silent"] or data["unavailable"] or data["filter_errors"]
-                is_complete = data["ended_by"] == END and not missing
+        # Brokers that do not answer are waited for no longer than by any read, the work on what
+        # comes has the bounds of a file.
+        opened = [next(steps), next(steps)]
+        with patience(None):
+            for name, data in (frame for frames in chain(opened, steps) for frame in frames):
+                if name == "message":
+                    line = _line(_row(data), is_csv=is_csv)
+                    size_bytes += len(line.encode())
+                    if size_bytes > EXPORT_BYTES_MAX:
+                        break
+                    lines.append(line)
+                elif name == "done":
+                    missing = data["silent"] or data["unavailable"] or data["filter_errors"]
+                    is_complete = data["ended_by"] == END and not missing
     finally:
         steps.close()
     return "".join(lines), is_complete

@@ -4,6 +4,7 @@
 cancels the reading; its reader's connection and its seat are given back. Nothing is committed.
 """
 
+import math
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,12 +17,14 @@ from controlplane.clusters.connections import gateway_for, record_reader
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import NotFound, TooManyRequests, field_problem
 from controlplane.common.slots import Slots
+from controlplane.gateway.patience import bounded, is_over
 from controlplane.gateway.record_port import Fetched, Isolation, Span
 from controlplane.gateway.types import EARLIEST, LATEST, TP
 from controlplane.messages.bounds import (
     FETCH_WAIT_S,
     PAGE_HEADERS_MAX,
     PARTITIONS_MAX,
+    PATIENT_SHARE,
     RIGHTS_CHECK_S,
     SCAN_S_MAX,
     SCANNED_BYTES_MAX,
@@ -30,6 +33,7 @@ from controlplane.messages.bounds import (
     STEP_S_MAX,
     TAIL_MESSAGES_PER_S_MAX,
     TAIL_S_MAX,
+    WAITS_AFTER_S,
 )
 from controlplane.messages.expression import EvaluationError
 from controlplane.messages.lens import Lens, Seen
@@ -59,6 +63,8 @@ class Asked:
     is_tail: bool = False
     renewed: Callable[[], Lens] | None = None
     """How this reader looks by now; raises Problem where they may not look any more."""
+    silence_s: float = SILENCE_S
+    """A partition that ought to bring records and brings none for so long is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ class Counts:
     filter_errors: int = 0
     left_out: int = 0
 
-    def as_dict(self, began_s: float) -> dict[str, Any]:
+    def as_dict(self, began_s: float, waits_for: Collection[int] = ()) -> dict[str, Any]:
         return {
             "records": self.records,
             "bytes": None if self.is_masked else self.bytes,
@@ -99,7 +105,13 @@ class Counts:
             "filter_errors": self.filter_errors,
             "left_out": self.left_out,
             "elapsed_ms": int((time.monotonic() - began_s) * 1000),
+            "waits_for": list(waits_for),
         }
+
+
+def silence_now_s() -> float:
+    """How long silent partitions are waited for: no longer than who waits for the whole can."""
+    return min(SILENCE_S, bounded(math.inf) * PATIENT_SHARE)
 
 
 @contextmanager
@@ -141,7 +153,7 @@ def reading(asked: Asked) -> Generator[list[Frame], None, None]:
             while not scan.ended_by:
                 needs = scan.merge.needs()
                 if needs:
-                    scan.take(needs, reader.fetch(needs, wait_s=FETCH_WAIT_S))
+                    scan.take(needs, reader.fetch(needs, wait_s=bounded(FETCH_WAIT_S)))
                 if scan.renew():
                     yield [_phase("reading", scan.lens, places)]
                 yield scan.look()
@@ -205,6 +217,7 @@ def places_of(cluster: Cluster, topic: str, query: Query) -> Places:
 class _Silence:
     """Since when partitions that ought to bring records bring none."""
 
+    limit_s: float
     since_s: dict[int, float] = field(default_factory=dict)
 
     def note(self, needs: Mapping[int, Span], fetched: Fetched) -> None:
@@ -218,8 +231,12 @@ class _Silence:
             del self.since_s[number]
 
     def long(self) -> list[int]:
+        return self.for_s(self.limit_s)
+
+    def for_s(self, seconds: float) -> list[int]:
+        """Partitions that have brought nothing for so long."""
         now_s = time.monotonic()
-        return sorted(at for at, since_s in self.since_s.items() if now_s - since_s >= SILENCE_S)
+        return sorted(at for at, since_s in self.since_s.items() if now_s - since_s >= seconds)
 
 
 class _Scan:
@@ -229,7 +246,7 @@ class _Scan:
         self.merge: Merge = _merge(asked)
         self.ended_by = END if self.merge.is_done else ""
         self._counts = Counts(is_masked=bool(asked.lens.masks))
-        self._silence, self._silent = _Silence(), list[int]()
+        self._silence, self._silent = _Silence(asked.silence_s), list[int]()
         self._began_s = self._asked_s = time.monotonic()
         self._second, self._shown_in_second = 0, 0
         self._held_bytes, self._headers_shown = 0, 0
@@ -284,7 +301,8 @@ class _Scan:
             if self.ended_by or time.monotonic() >= until_s:
                 break
         self.ended_by = self.ended_by or self._ended_by()
-        return [*frames, ("progress", self._counts.as_dict(self._began_s))]
+        waits_for = self._silence.for_s(WAITS_AFTER_S)
+        return [*frames, ("progress", self._counts.as_dict(self._began_s, waits_for))]
 
     def _is_meant(self, seen: Seen) -> bool:
         try:
@@ -328,7 +346,7 @@ class _Scan:
             return RECORDS
         if self._held_bytes >= SCANNED_BYTES_MAX:
             return BYTES
-        return SECONDS if elapsed_s >= SCAN_S_MAX else ""
+        return SECONDS if elapsed_s >= SCAN_S_MAX or is_over() else ""
 
     def summary(self) -> dict[str, Any]:
         """How it ended, and the cursor of the page after; None where nothing is left."""

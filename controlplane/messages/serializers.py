@@ -98,6 +98,10 @@ class ReadingProgressSerializer(Shape):
     )
     left_out = serializers.IntegerField(help_text="Of a live tail: matched, and too many to show.")
     elapsed_ms = serializers.IntegerField()
+    waits_for = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="Partitions that ought to bring records, and have brought none for a second.",
+    )
 
 
 class HeldBackSerializer(Shape):
@@ -128,7 +132,9 @@ class ReadingPhaseSerializer(Shape):
     partitions = serializers.ListField(child=serializers.IntegerField())
     unavailable = serializers.ListField(child=serializers.IntegerField())
     masked = serializers.BooleanField(
-        help_text="Masks hide something of what comes. Said again when that changes."
+        allow_null=True,
+        help_text="Masks hide something of what comes; null: not known yet. Said again when that"
+        " changes.",
     )
     held_back = HeldBackSerializer(many=True)
 

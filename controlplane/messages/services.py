@@ -25,7 +25,7 @@ from controlplane.messages.bounds import PRODUCE_TIMEOUT_S
 from controlplane.messages.lens import Lens
 from controlplane.messages.models import MaskRule, SchemaRegistry
 from controlplane.messages.query import Query
-from controlplane.messages.reading import Asked, places_of
+from controlplane.messages.reading import Asked, places_of, silence_now_s
 from controlplane.messages.schemas import from_schema_of, registry_spec
 from controlplane.messages.selectors import applying, hash_secret, mask_row, topic_cluster
 from controlplane.tenants.models import Tenant
@@ -57,12 +57,14 @@ def read_begin(
         secret=hash_secret(tenant) if masks else b"",
         from_schema=from_schema_of(cluster),
     )
+    places = places_of(cluster, topic, query)
     asked = Asked(
         tenant_id=str(tenant.pk),
         cluster=cluster,
         topic=topic,
         lens=lens,
-        places=places_of(cluster, topic, query),
+        places=places,
+        silence_s=silence_now_s(),
         is_tail=how == TAIL,
         renewed=lambda: _renewed(lens, tenant, actor, cluster.pk, topic),
     )

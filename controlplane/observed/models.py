@@ -109,3 +109,11 @@ class ObservedUser(ObservedRow):
 
 class ObservedAcl(ObservedRow):
     pass
+
+
+class ObservedQuota(ObservedRow):
+    """Of one entity: a user, a client id, an address, or a pair; null: of all without one."""
+
+
+class ObservedReassignment(ObservedRow):
+    """A partition that was being moved; its replicas without bytes, which no pass asks for."""

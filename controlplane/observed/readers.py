@@ -15,7 +15,15 @@ from django.db.models.lookups import Exact
 
 from controlplane.common.grants import Area, Match, Pattern, Scope, Verb
 from controlplane.common.problems import Forbidden
-from controlplane.observed.sections import ACLS, BROKERS, GROUPS, TOPICS, USERS
+from controlplane.observed.sections import (
+    ACLS,
+    BROKERS,
+    GROUPS,
+    QUOTAS,
+    REASSIGNMENTS,
+    TOPICS,
+    USERS,
+)
 
 AREAS = {
     BROKERS: Area.OUTLINE,
@@ -23,12 +31,15 @@ AREAS = {
     GROUPS: Area.GROUP,
     USERS: Area.ACCESS,
     ACLS: Area.ACCESS,
+    QUOTAS: Area.ACCESS,
+    REASSIGNMENTS: Area.OUTLINE,
 }
 NAMED = frozenset({TOPICS, GROUPS})
 """Sections of which a reader may see some rows and not others."""
 REFUSALS = {
     USERS: "Users are seen with a role on the whole cluster.",
     ACLS: "Access rules are seen with a role on the whole cluster.",
+    QUOTAS: "Quotas are seen with a role on the whole cluster.",
 }
 NOTHING = Q(pk__in=[])
 
@@ -62,9 +73,12 @@ class Reader:
         Raises:
             Forbidden: the reader does not see it.
         """
-        area = AREAS[section]
-        if section not in NAMED and not self.scope.sees(area, self.cluster_name):
+        if not self.may_see(section):
             raise Forbidden(REFUSALS.get(section, "The cluster is seen with a grant on it."))
+
+    def may_see(self, section: str) -> bool:
+        """Whether the reader sees a section, or may see some of its rows."""
+        return section in NAMED or self.scope.sees(AREAS[section], self.cluster_name)
 
     def covers(self, section: str, name: str) -> bool:
         return self.scope.sees(AREAS[section], self.cluster_name, name)

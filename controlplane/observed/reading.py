@@ -30,13 +30,24 @@ from controlplane.gateway.types import (
 )
 from controlplane.observed import rows
 from controlplane.observed.rows import Content, Extents
-from controlplane.observed.sections import ACLS, BROKERS, GROUPS, NOT_ASKED, TOPICS, USERS
+from controlplane.observed.sections import (
+    ACLS,
+    BROKERS,
+    GROUPS,
+    NOT_ASKED,
+    QUOTAS,
+    REASSIGNMENTS,
+    TOPICS,
+    USERS,
+)
 
 T = TypeVar("T")
 DEAD = "Dead"
 CONFIGS_A_QUESTION = 1_000
 GROUPS_A_QUESTION = 500
 REASON_MAX = 300
+KEPT_MAX = 5_000
+"""Quotas, and partitions that are moved, that are kept of a cluster: the first by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +153,10 @@ class SectionReader:
             GROUPS: self._read_groups,
             USERS: lambda: self._whole(rows.user_contents(self.gateway.list_users())),
             ACLS: lambda: self._whole(rows.acl_contents(self.gateway.list_acls())),
+            QUOTAS: lambda: self._first(rows.quota_contents(self.gateway.list_quotas())),
+            REASSIGNMENTS: lambda: self._first(
+                rows.reassignment_contents(self.gateway.list_reassignments())
+            ),
         }
         found = {}
         for name, question in questions.items():
@@ -387,6 +402,14 @@ class SectionReader:
             for name, group in described.items()
             if group.state != DEAD or committed.get(name)
         }
+
+    @classmethod
+    def _first(cls, contents: Mapping[str, Content]) -> Found:
+        """As `_whole`, of no more than `KEPT_MAX`."""
+        if len(contents) <= KEPT_MAX:
+            return cls._whole(contents)
+        kept = {key: contents[key] for key in sorted(contents)[:KEPT_MAX]}
+        return cls._whole(kept, unknown=f"only {KEPT_MAX} of {len(contents)} are kept")
 
     @staticmethod
     def _whole(contents: Mapping[str, Content], *, missing: str = "", unknown: str = "") -> Found:

@@ -11,11 +11,13 @@ from controlplane.common.parsers import is_storable
 from controlplane.gateway.types import (
     TP,
     AclBinding,
+    ClientQuota,
     ClusterDescription,
     CommittedOffset,
     ConfigEntry,
     GroupDescription,
     LogDirSpace,
+    OngoingReassignment,
     ScramCredential,
     TopicDescription,
 )
@@ -336,3 +338,37 @@ def _acl_key(row: Row) -> str:
         return text
     mark = content_hash(row)[:MARK_CHARS]
     return f"{text[: KEY_MAX - MARK_CHARS - 1]} {mark}"
+
+
+# -- what is asked each time, kept for when nobody answers -----------------------------------------
+def quota_contents(quotas: Iterable[ClientQuota]) -> dict[str, Content]:
+    found = {}
+    for quota in quotas:
+        row = {
+            "entity": [[kind, name] for kind, name in quota.entity],
+            "values": dict(quota.values),
+        }
+        text = " ".join(f"{kind}={name}" for kind, name in quota.entity)
+        found[text if len(text) <= KEY_MAX else _shortened(text)] = content(row)
+    return found
+
+
+def _shortened(text: str) -> str:
+    """A part of it and a hash of the whole."""
+    mark = content_hash(text)[:MARK_CHARS]
+    return f"{text[: KEY_MAX - MARK_CHARS - 1]} {mark}"
+
+
+def reassignment_contents(ongoing: Iterable[OngoingReassignment]) -> dict[str, Content]:
+    return {
+        f"{row.tp.topic} {row.tp.partition:010d}": content(
+            {
+                "topic": row.tp.topic,
+                "partition": row.tp.partition,
+                "replicas": list(row.replicas),
+                "adding": list(row.adding),
+                "removing": list(row.removing),
+            }
+        )
+        for row in ongoing
+    }

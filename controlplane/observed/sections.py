@@ -1,7 +1,9 @@
 """The sections in which a cluster is read, and what its health may be."""
 
 BROKERS, TOPICS, GROUPS, USERS, ACLS = "brokers", "topics", "groups", "users", "acls"
-SECTIONS = (BROKERS, TOPICS, GROUPS, USERS, ACLS)
+QUOTAS, REASSIGNMENTS = "quotas", "reassignments"
+SECTIONS = (BROKERS, TOPICS, GROUPS, USERS, ACLS, QUOTAS, REASSIGNMENTS)
+"""Of the last two the brokers are asked each time; what is kept answers while they do not."""
 HEALTHY, DEGRADED, UNREACHABLE, UNKNOWN = "healthy", "degraded", "unreachable", "unknown"
 HEALTHS = (HEALTHY, DEGRADED, UNREACHABLE, UNKNOWN)
 

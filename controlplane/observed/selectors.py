@@ -1,7 +1,7 @@
 """Reads of the observed tables, each for a `Reader`, whose part of them it gives."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,8 @@ from controlplane.observed.models import (
     ObservedBroker,
     ObservedCluster,
     ObservedGroup,
+    ObservedQuota,
+    ObservedReassignment,
     ObservedRow,
     ObservedTopic,
     ObservedUser,
@@ -32,6 +34,8 @@ from controlplane.observed.sections import (
     GROUPS,
     HEALTHY,
     NOT_ASKED,
+    QUOTAS,
+    REASSIGNMENTS,
     TOPICS,
     UNKNOWN,
     UNREACHABLE,
@@ -44,6 +48,8 @@ MODELS: dict[str, type[ObservedRow]] = {
     GROUPS: ObservedGroup,
     USERS: ObservedUser,
     ACLS: ObservedAcl,
+    QUOTAS: ObservedQuota,
+    REASSIGNMENTS: ObservedReassignment,
 }
 SHOWN = ("key", "row", "as_of", "unread", "touched_at")
 LOAD = ("id", "leaders", "replicas", "size_bytes")
@@ -80,6 +86,17 @@ class Section:
     def as_row(self) -> dict[str, Any]:
         return {"as_of": iso(self.as_of), "stale_reason": self.reason or None}
 
+    def aside_from(self, error: GatewayError, *, sees_whole: bool) -> "Section":
+        """The same, shown because the brokers did not say now what they are asked each time.
+
+        Raises:
+            GatewayError: they refuse, or nothing was ever read: then nothing is known.
+        """
+        if not error.retriable or self.as_of is None:
+            raise error
+        said = error.said if sees_whole else readers.AWAY
+        return replace(self, reason=said, old_because=said)
+
 
 def section_of(observed: ObservedCluster | None, name: str, reader: Reader) -> Section:
     reader.require(name)
@@ -107,6 +124,11 @@ def _reason_for_a_part(kept: dict[str, Any]) -> str:
     if kept["code"]:
         return readers.AWAY if kept["retriable"] else readers.REFUSED
     return NOT_ASKED if kept["missing"] else readers.NOT_ALL
+
+
+def asked_now() -> dict[str, Any]:
+    """The age of what the brokers were just asked, as `Section.as_row` has it."""
+    return {"as_of": iso(timezone.now()), "stale_reason": None}
 
 
 def section(reader: Reader, name: str) -> Section:

@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from controlplane.common import leases
 from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
+from controlplane.common.problems import Problem
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.patience import patience
+from controlplane.gateway.patience import bounded, is_over
 from controlplane.gateway.port import ClusterGateway
 from controlplane.observed import changes, listeners, rules
 from controlplane.observed.changes import Changes, Topic
@@ -48,8 +49,16 @@ POLL_S = 0.05
 Sections = dict[str, Any]
 
 
+class HurriedError(Exception):
+    """Whoever waits for this pass waits no longer. It was cut short, so it says nothing."""
+
+
 def observe(cluster_id: str) -> bool:
-    """One pass over a cluster. False when another one is at it, or took over meanwhile."""
+    """One pass over a cluster. False when another one is at it, or took over meanwhile.
+
+    A pass is noted for everybody, so one that somebody's patience cut short is not: the next round
+    looks again, with the time that it takes.
+    """
     gateway = source().gateway(cluster_id)
     ObservedCluster.objects.get_or_create(cluster_id=cluster_id)
     rows = ObservedCluster.objects.filter(pk=cluster_id)
@@ -61,6 +70,9 @@ def observe(cluster_id: str) -> bool:
     except LeaseLostError as lost:
         log.warning("what was read of %s is not kept: %s", cluster_id, lost)
         leases.release(rows, lease.token)
+        return False
+    except HurriedError:
+        leases.release(rows, lease.token, due_at=timezone.now())
         return False
     except Exception:
         # A bug must not make the rounds start the same pass at once again.
@@ -91,6 +103,8 @@ def _pass(cluster_id: str, lease: HeldLease, gateway: ClusterGateway) -> None:
     except GatewayError as error:
         description, answers = None, dict.fromkeys(SECTIONS, Failed.of(error))
     placed = set(source().desired_brokers(cluster_id)) if description is not None else set()
+    if is_over():
+        raise HurriedError
     lease.rest()
     with transaction.atomic():
         row = _held(cluster_id, lease)
@@ -368,9 +382,8 @@ def observed_section(reader: Reader, name: str) -> Section:
         Problem: it cannot be read, is not read in time, or the reader does not see it.
     """
     found = section(reader, name)
-    if found.as_of is None and _may_ask(found):
-        with patience(None):  # a pass is noted for everybody: no page's haste may cut it short
-            _first_look(reader, name)
+    if found.as_of is None and _may_ask(found) and not is_over():
+        _first_look(reader, name)
         found = section(reader, name)
     if found.as_of is None:
         raise found.problem()
@@ -398,9 +411,18 @@ def observed_row(reader: Reader, name: str, key: str) -> tuple[ObservedRow, Sect
                 note_missing=False,
             )
         except GatewayError as error:
-            raise _for_reader(reader, error).as_problem() from error
+            raise _not_known(reader, at, error) from error
         row = row_of(reader, name, key)
     return None if row is None else (row, at)
+
+
+def _not_known(reader: Reader, at: Section, error: GatewayError) -> Problem:
+    """Of a name that cannot be asked for: what was known of it, and as of when."""
+    found = _for_reader(reader, error).as_problem()
+    if error.retriable and at.as_of is not None:
+        then = f"It was not there when this was last read, at {iso(at.as_of)}."
+        found.detail = f"{then} {found.detail}"
+    return found
 
 
 def _for_reader(reader: Reader, error: GatewayError) -> GatewayError:
@@ -419,7 +441,7 @@ def _may_ask(found: Section) -> bool:
 
 def _first_look(reader: Reader, name: str) -> None:
     """Read it here, or wait for whoever is reading the cluster already."""
-    deadline_s = time.monotonic() + FIRST_LOOK_WAIT_S
+    deadline_s = time.monotonic() + bounded(FIRST_LOOK_WAIT_S)
     while time.monotonic() < deadline_s:
         if observe(reader.cluster_id) or section(reader, name).as_of is not None:
             return

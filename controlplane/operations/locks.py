@@ -56,7 +56,13 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     # What else is away meanwhile, or moves, would not have been counted.
     "broker.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.configure": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.replace_broker": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.add_brokers": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    # A topic that is made meanwhile would be put on brokers that leave.
+    "cluster.remove_brokers": {Resource.CLUSTER: EXCLUSIVE},
+    "cluster.upgrade": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.finalize_version": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     # Replicas that move, or a broker that is away, would make other leaders meanwhile.
     "leaders.elect": {
         Resource.CLUSTER: SHARED,

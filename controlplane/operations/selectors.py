@@ -104,10 +104,16 @@ def operation_list(
     *,
     cluster_id: str | None = None,
     state: str | None = None,
+    resource: str | None = None,
     limit: int = 50,
 ) -> list[dict[str, Any]]:
-    """The newest `limit`; those of which a part is not covered take no place of others."""
+    """The newest `limit`; those of which a part is not covered take no place of others.
+
+    `resource`: of these alone that are about just this, as `broker/2`.
+    """
     rows = filtered(operations(tenant, scope), cluster_id=cluster_id, state=state)
+    if resource is not None:
+        rows = rows.filter(resource=resource)
     show = shown(scope, tenant)
     newest = rows.order_by("-pk")
     if scope.sees_all:

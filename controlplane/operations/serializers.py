@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from controlplane.common.serializers import (
+    NextPlanSerializer,
     ProbeSerializer,
     ProblemCoreSerializer,
     Shape,
@@ -92,6 +93,7 @@ class RollSerializer(Shape):
 class OutcomeSerializer(Shape):
     cluster_id = serializers.CharField(required=False)
     roll = RollSerializer(required=False)
+    next_plan = NextPlanSerializer(required=False)
 
 
 class OperationSerializer(Shape):

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.clusters.selectors import seen_cluster, seen_gateway
+from controlplane.clusters.selectors import reader_of, seen_cluster, seen_gateway
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, PROBLEM, documented
 from controlplane.common.paging import page_of_list
@@ -30,14 +30,16 @@ class ReassignmentsView(TenantView):
         answers={200: ReassignmentPageSerializer},
         parameters=PAGED,
         tag=TAG,
-        summary="What the brokers are moving right now",
+        summary="What the brokers are moving right now, or were when they last said so",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         gateway = seen_gateway(cluster, self.scope)
-        found = page_of_list(request, progress.ongoing_rows(gateway), "key")
-        rows, gaps = progress.ongoing_with_bytes(gateway, [each["row"] for each in found["data"]])
-        return Response({"data": rows, "page": found["page"], "unknown": gaps})
+        ongoing = progress.ongoing(reader_of(cluster, self.scope), gateway)
+        found = page_of_list(request, ongoing.rows, "key")
+        rows, gaps = ongoing.page(gateway, [each["row"] for each in found["data"]])
+        shown = {"data": rows, "page": found["page"], "unknown": gaps}
+        return Response({**shown, "observed": ongoing.observed})
 
 
 class MovesView(TenantView):

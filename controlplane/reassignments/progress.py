@@ -1,6 +1,7 @@
 """Where single partitions are on their way: a page of them at a time, by the brokers' own word."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from controlplane.clusters.models import Cluster
@@ -11,6 +12,9 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import ClusterReader, Gap
 from controlplane.gateway.types import TP, OngoingReassignment, partitions_by_tp
+from controlplane.observed.readers import Reader
+from controlplane.observed.sections import REASSIGNMENTS
+from controlplane.observed.selectors import Section, asked_now, rows_of, section
 from controlplane.operations.models import Operation
 from controlplane.operations.states import CANCELLED, CANCELLING
 from controlplane.reassignments import rules
@@ -43,18 +47,81 @@ def ongoing_with_bytes(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """(rows as REST shows them, gaps)."""
     measured, gaps = _measured(gateway, {row.tp: row.adding for row in rows})
-    shown = [
-        {
-            "topic": row.tp.topic,
-            "partition": row.tp.partition,
-            "replicas": list(row.replicas),
-            "adding": list(row.adding),
-            "removing": list(row.removing),
-            **_bytes_dict(measured, row.tp),
-        }
+    return [_ongoing_dict(row, measured) for row in rows], gaps
+
+
+def _ongoing_dict(row: OngoingReassignment, measured: Bytes) -> dict[str, Any]:
+    return {
+        "topic": row.tp.topic,
+        "partition": row.tp.partition,
+        "replicas": list(row.replicas),
+        "adding": list(row.adding),
+        "removing": list(row.removing),
+        **_bytes_dict(measured, row.tp),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Ongoing:
+    """What is on the move: `rows` as `ongoing_rows`, and since when that is known.
+
+    `is_kept`: the brokers do not answer now; nobody is asked for the bytes either.
+    """
+
+    rows: list[dict[str, Any]]
+    observed: dict[str, Any]
+    is_kept: bool = False
+
+    def page(
+        self, gateway: ClusterGateway, rows: Sequence[OngoingReassignment]
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """As `ongoing_with_bytes`; a measure that is not answered leaves the bytes unknown."""
+        if self.is_kept:
+            return unmeasured(rows, str(self.observed["stale_reason"]))
+        try:
+            return ongoing_with_bytes(gateway, rows)
+        except GatewayError as error:
+            if not error.retriable:
+                raise
+            return unmeasured(rows, f"the cluster did not answer ({error.code})")
+
+
+def ongoing(reader: Reader, gateway: ClusterGateway) -> Ongoing:
+    """What moves now, or while the brokers do not say, what moved when they last did.
+
+    Raises:
+        GatewayError: they refuse, or do not answer and never have.
+    """
+    try:
+        return Ongoing(ongoing_rows(gateway), asked_now())
+    except GatewayError as error:
+        at = section(reader, REASSIGNMENTS).aside_from(error, sees_whole=reader.sees_whole)
+        return kept(reader, at)
+
+
+def kept(reader: Reader, at: Section) -> Ongoing:
+    """As last observed, of the topics that the reader sees."""
+    rows = [row.row for row in rows_of(reader, REASSIGNMENTS)]
+    found = [
+        OngoingReassignment(
+            tp=TP(row["topic"], row["partition"]),
+            replicas=tuple(row["replicas"]),
+            adding=tuple(row["adding"]),
+            removing=tuple(row["removing"]),
+        )
         for row in rows
+        if reader.sees_topic(row["topic"])
     ]
-    return shown, gaps
+    shown = [{"key": row_key(each.tp), "row": each} for each in sorted(found, key=lambda e: e.tp)]
+    return Ongoing(shown, at.as_row(), is_kept=True)
+
+
+def unmeasured(
+    rows: Sequence[OngoingReassignment], reason: str
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """As `ongoing_with_bytes` where nobody says how far they are."""
+    gaps = [{"reason": reason, "brokers": []}] if rows else []
+    return [_ongoing_dict(row, {}) for row in rows], gaps
 
 
 def active(cluster: Cluster, gateway: ClusterGateway) -> dict[str, Any]:
@@ -63,6 +130,14 @@ def active(cluster: Cluster, gateway: ClusterGateway) -> dict[str, Any]:
     found = ongoing_rows(gateway)
     rows, gaps = ongoing_with_bytes(gateway, [each["row"] for each in found[:ACTIVE_SHOWN]])
     return {"total": len(found), "rows": rows, "unknown": gaps}
+
+
+def active_kept(reader: Reader, at: Section) -> dict[str, Any]:
+    """As `active`, of when it was last read."""
+    found = kept(reader, at)
+    shown = [each["row"] for each in found.rows[:ACTIVE_SHOWN]]
+    rows, gaps = unmeasured(shown, "the cluster does not answer now")
+    return {"total": len(found.rows), "rows": rows, "unknown": gaps}
 
 
 def reassignment_of(tenant: Tenant, operation_id: str, *, locked: bool = False) -> Operation:

@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from controlplane.common.serializers import PageSerializer, Shape, etag_field
+from controlplane.observed.serializers import ObservedSerializer
 from controlplane.operations.serializers import GapSerializer
 from controlplane.reassignments.inputs import INT64_MAX, THROTTLE_MIN_BYTES_PER_S
 from controlplane.reassignments.rules import MoveState
@@ -22,6 +23,7 @@ class ReassignmentPageSerializer(Shape):
     data = ReassignmentSerializer(many=True)  # type: ignore[assignment] # a field
     page = PageSerializer()
     unknown = GapSerializer(many=True)
+    observed = ObservedSerializer()
 
 
 class ActiveReassignmentsSerializer(Shape):

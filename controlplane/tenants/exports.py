@@ -8,6 +8,7 @@ file says at its end why it ends, and the connection breaks: no client takes it 
 import csv
 import io
 import json
+import logging
 import weakref
 from collections.abc import AsyncGenerator
 
@@ -15,17 +16,19 @@ from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
 from controlplane.audit.services import Actor
+from controlplane.common.cut_answers import cut
 from controlplane.common.problems import Problem, TooManyRequests
 from controlplane.common.slots import Slots
 from controlplane.tenants.standing import Watch
 
+log = logging.getLogger(__name__)
 OPEN_PER_TENANT, OPEN_MAX = 6, 60
 """Files that are leaving this process: each holds its names for as long as its reader likes."""
 SEATS = Slots()
 
 
 class ExportEndedError(Exception):
-    """The file ends here, and is not whole."""
+    """The file ends here, and is not whole; raised where no server could break a connection."""
 
 
 class ExportResponse(StreamingHttpResponse):
@@ -60,9 +63,11 @@ async def while_allowed(
 ) -> AsyncGenerator[str, None]:
     """The pieces of a file, while the actor may go on.
 
+    When the actor may not, or nobody can say whether, the last piece says why, and the connection
+    breaks.
+
     Raises:
-        ExportEndedError: after the last piece, which says why; also when nobody can say whether
-            the actor may.
+        ExportEndedError: after the last piece, where there is no connection.
     """
     watch = Watch(actor)
     try:
@@ -71,7 +76,9 @@ async def while_allowed(
             await sync_to_async(watch.check)()
     except Problem as problem:
         yield last_word(problem, is_csv=is_csv)
-        raise ExportEndedError(problem.detail) from problem
+        if not cut():
+            raise ExportEndedError(problem.detail) from problem
+        log.info("A file ends before it is whole: %s", problem.detail)
     finally:
         await lines.aclose()
 

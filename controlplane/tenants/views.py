@@ -97,12 +97,9 @@ class CheckedView(APIView):
         asks_outside: its writes ask brokers or hosts meanwhile. No transaction waits for those, so
             what such a write makes has to be safe to make twice, or refuse it.
         shows_secret: the answers of its POSTs hold a secret that is shown this once.
-        is_prompt: its reads answer within `READ_PATIENCE_S` with what is known, whoever is silent.
-            One that searches or streams has bounds of its own.
         tags_list: its list is asked for again and again, and gets a tag as a resource has.
     """
 
-    is_prompt: bool = True
     asks_outside: bool = False
     shows_secret: bool = False
     tags_list: bool = False
@@ -116,7 +113,8 @@ class CheckedView(APIView):
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         is_read = request.method in SAFE_METHODS
-        with patience(settings.READ_PATIENCE_S if is_read and self.is_prompt else None):
+        # Whoever is silent, a read answers within it with what is known.
+        with patience(settings.READ_PATIENCE_S if is_read else None):
             return super().dispatch(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

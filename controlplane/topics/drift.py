@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane.gateway.types import SET_ON_TOPIC
+from controlplane.topics.mending import ways
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,8 @@ def desired_topics(operations: Iterable[Verified]) -> dict[str, Desired]:
 def drift_of(
     desired: Desired, row: Mapping[str, Any], configs: Sequence[Mapping[str, Any]] | None
 ) -> list[dict[str, Any]]:
-    """Rows {field, desired, observed, operation_id, text}; a null value of a setting: not set.
+    """Rows {field, desired, observed, operation_id, text} and the `mending.ways`; a null value of a
+    setting: not set.
 
     `configs` are what the topic sets itself, as far as it differs from its cluster; None: unknown.
     """
@@ -78,17 +80,19 @@ def drift_of(
     for name in ("partitions", "replication_factor"):
         wanted = getattr(desired, name)
         if wanted is not None and wanted != row[name]:
-            found.append(_drift(desired, name, str(wanted), str(row[name])))
+            found.append(_drift(desired, row["name"], name, str(wanted), str(row[name])))
     if configs is None:
         return found
     own = {entry["name"]: entry["value"] for entry in configs if entry["source"] in SET_ON_TOPIC}
     for name, value in sorted(desired.configs.items()):
         if own.get(name) != value:
-            found.append(_drift(desired, name, value, own.get(name)))
+            found.append(_drift(desired, row["name"], name, value, own.get(name)))
     return found
 
 
-def _drift(desired: Desired, name: str, wanted: str | None, observed: str | None) -> dict[str, Any]:
+def _drift(
+    desired: Desired, topic: str, name: str, wanted: str | None, observed: str | None
+) -> dict[str, Any]:
     left = "set nothing" if wanted is None else f"left {wanted}"
     now = "not set" if observed is None else observed
     return {
@@ -97,4 +101,5 @@ def _drift(desired: Desired, name: str, wanted: str | None, observed: str | None
         "observed": observed,
         "operation_id": desired.set_by[name],
         "text": f"{name} is {now} at the brokers; the last verified operation {left}.",
+        **ways(topic, name, wanted, observed),
     }

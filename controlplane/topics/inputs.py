@@ -24,16 +24,26 @@ class TopicCreateInputs(Shape):
     )
 
 
+def adopt_field() -> serializers.BooleanField:
+    return serializers.BooleanField(
+        required=False,
+        help_text="Take over what the brokers have: nothing is changed there, and what is given has"
+        " to be what they have. From then on it is what this service wants.",
+    )
+
+
 class TopicUpdateInputs(Shape):
     name = name_field()
     configs = serializers.DictField(
         child=serializers.CharField(allow_null=True, allow_blank=True, max_length=CONFIG_VALUE_MAX)
     )
+    adopt = adopt_field()
 
 
 class TopicPartitionsInputs(Shape):
     name = name_field()
     partitions = serializers.IntegerField(min_value=1, max_value=PARTITIONS_MAX)
+    adopt = adopt_field()
 
 
 LEASE_S_MIN, LEASE_S_MAX = 10, 90 * 86_400

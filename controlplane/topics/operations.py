@@ -26,7 +26,7 @@ from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import SUCCEEDED
-from controlplane.topics import rules
+from controlplane.topics import adopting, rules
 from controlplane.topics.inputs import (
     TopicCreateInputs,
     TopicDeleteInputs,
@@ -173,6 +173,12 @@ class TopicUpdate(TopicKind):
         check_topic_settings(inputs["configs"], "inputs", "configs")
         own, effective, defaults = topic_settings(gateway, topic.name)
         changes = rules.config_changes(own, inputs["configs"])
+        if inputs.get("adopt"):
+            draft = adopting.settings_draft(topic, inputs["configs"], own, effective)
+            if rules.RETENTION_MS in inputs["configs"]:
+                until = leased_until(context.cluster_id, topic.name)
+                draft.warnings.extend(rules.leased_warnings(until))
+            return draft
         if not changes:
             raise Conflict("Every setting has this value already.", code="nothing-to-do")
         with fields_named(changes):
@@ -219,6 +225,8 @@ class TopicUpdate(TopicKind):
 
     def alter(self, context: StepContext) -> Done:
         wanted = context.diff["after"]["configs"]
+        if context.inputs.get("adopt"):
+            return Done(detail=adopting.UNCHANGED)
         self.gateway(context).alter_topic_configs(context.inputs["name"], wanted)
         return Done(detail=", ".join(sorted(wanted)))
 
@@ -249,6 +257,8 @@ class TopicUpdate(TopicKind):
         return read_back(f"not seen yet: {', '.join(sorted(ours))}")
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        if plan.inputs.get("adopt"):
+            return None
         return self.name, {"name": plan.inputs["name"], "configs": plan.diff["before"]["configs"]}
 
     steps = (
@@ -279,6 +289,8 @@ class TopicPartitions(TopicKind):
             flagged=topic.internal,
         )
         have, want = len(topic.partitions), inputs["partitions"]
+        if inputs.get("adopt"):
+            return adopting.partitions_draft(topic, want)
         if want <= have:
             raise field_problem(
                 "/inputs/partitions",

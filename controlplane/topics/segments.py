@@ -34,7 +34,7 @@ def partition_segments(
     segments: int,
     before: int | None,
 ) -> Row:
-    """{segments, next, broker, host_id, directories, answered_at_ms}; segments the newest first.
+    """{segments, next, broker, directories, answered_at_ms}; segments the newest first.
 
     A segment is {base_offset, size_bytes, modified_ms, role}; a directory {directory, role, total,
     total_bytes, other_bytes}. Without a `broker` it is the leader that is asked.
@@ -54,14 +54,13 @@ def partition_segments(
     args = {"topic": topic, "partition": partition, "segments": segments, "before": before}
     [answer] = ask(cluster, [HostQuestion(key_of(row), SEGMENTS, args)])
     found = known(answer)
-    problem = unreadable(row.host_id)
+    problem = unreadable()
     directories = _directories(found, problem)
     following, rows = _page(directories, problem)
     return {
         "segments": rows,
         "next": following,
         "broker": asked,
-        "host_id": row.host_id,
         "directories": [_directory(each) for each in directories],
         "answered_at_ms": found.at_ms,
     }

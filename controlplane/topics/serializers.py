@@ -6,12 +6,26 @@ from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.topics.models import LEASE_MOVES
 
 
+class WaySerializer(Shape):
+    kind = serializers.CharField(help_text="Of an operation, as `POST /plans` takes it.")
+    inputs = serializers.DictField()
+
+
 class DriftSerializer(Shape):
     field = serializers.CharField(help_text="partitions, replication_factor, or a setting.")
     desired = serializers.CharField(allow_null=True, help_text="null: a setting that is not set.")
     observed = serializers.CharField(allow_null=True)
     operation_id = serializers.CharField(help_text="The one that set the desired value last.")
     text = serializers.CharField()
+    back = WaySerializer(
+        allow_null=True, help_text="The plan that makes the brokers as they were left."
+    )
+    back_problem = serializers.CharField(allow_blank=True, help_text="Why there is no way back.")
+    adopt = WaySerializer(
+        allow_null=True, help_text="The plan that takes over what the brokers have."
+    )
+    adopt_problem = serializers.CharField(allow_blank=True)
+    changed_by = serializers.CharField(help_text="Who made the difference.")
 
 
 class TopicRowSerializer(ObservedRowSerializer):
@@ -196,6 +210,5 @@ class SegmentPageSerializer(Shape):
     data = SegmentSerializer(many=True, help_text="The newest first.")  # type: ignore[assignment] # a field
     page = PageSerializer()
     broker = serializers.IntegerField()
-    host_id = serializers.CharField()
     directories = SegmentDirectorySerializer(many=True)
     answered_at_ms = serializers.IntegerField(allow_null=True, help_text="By the host's clock.")

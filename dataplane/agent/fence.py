@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.cluster import znodes
-from dataplane.cluster.session_file import SESSION_FILE, session_of
+from dataplane.cluster.session_file import SESSION_FILE, session_of, software_of
 from dataplane.ports.coordinator import BadVersionError, NoNodeError
 
 if TYPE_CHECKING:
@@ -28,6 +28,17 @@ def read_session(log_dir: str | Path, pid: int) -> int | None:
         return session_of((Path(log_dir) / SESSION_FILE).read_bytes(), pid)
     except OSError:
         return None
+
+
+def read_software(log_dir: str | Path, pid: int) -> tuple[str, str]:
+    """What process `pid` says of itself: (release, inter-broker protocol); "" for what it does not.
+
+    Blocking.
+    """
+    try:
+        return software_of((Path(log_dir) / SESSION_FILE).read_bytes(), pid)
+    except OSError:
+        return "", ""
 
 
 async def fence(

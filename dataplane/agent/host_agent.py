@@ -19,6 +19,8 @@ from dataplane.agent.managed_broker import ManagedBroker, forget_secrets, homes,
 from dataplane.agent.processes import adopt
 from dataplane.agent.questions import Kind
 from dataplane.agent.spec import SpecError
+from dataplane.agent.versions import EVERY_S, VersionReports, Versions
+from dataplane.config.release import VERSION
 from dataplane.ports.coordinator import (
     BadVersionError,
     CoordinatorError,
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-VERSION = "0.1.0"
 RETRY_MS = 200
 ORPHAN_STOP_TIMEOUT_S = 20.0
 
@@ -69,13 +70,17 @@ class HostAgent:
         unseal: Callable[[str], Mapping[str, str]],
         zookeeper: AgentZooKeeper | None = None,
         preexec: Callable[[], None] | None = None,
+        versions: Versions | None = None,
+        versions_every_s: float = EVERY_S,
     ) -> None:
+        """`versions_every_s`: how often it looks which releases are there."""
         self._settings = settings
         self._coordinator = coordinator
         self._clock = clock
         self._unseal = unseal
         self._zookeeper = zookeeper
         self._preexec = preexec
+        self._versions = versions or Versions()
         self._brokers: dict[str, ManagedBroker] = {}
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._watches: dict[str, Watch] = {}
@@ -92,6 +97,12 @@ class HostAgent:
         self._capacity = CapacityReports(
             functools.partial(capacity_of, settings.data_dir, settings.port_range),
             functools.partial(self._put, layout.capacity_path(settings.host_id)),
+        )
+        self._version_reports = VersionReports(
+            self._versions.report,
+            functools.partial(self._put, layout.versions_path(settings.host_id)),
+            on_change=self._on_versions,
+            every_s=versions_every_s,
         )
         self.replaced: asyncio.Future[IncarnationError] = asyncio.get_running_loop().create_future()
         """Done when another agent has taken this host's id over: this one has to end."""
@@ -115,6 +126,7 @@ class HostAgent:
         self._desired_watch = self._coordinator.watch_children(desired, self._on_desired)
         self._answering.start()
         self._capacity.start()
+        self._version_reports.start()
         log.info("agent of host %s, data in %s", settings.host_id, settings.data_dir)
 
     async def stop(self, *, keep_brokers: bool) -> None:
@@ -123,6 +135,7 @@ class HostAgent:
             self._desired_watch.cancel()
         await self._answering.close()
         await self._capacity.close()
+        await self._version_reports.close()
         for watch in self._watches.values():
             watch.cancel()
         await asyncio.gather(
@@ -285,6 +298,11 @@ class HostAgent:
         if self._leaving[key] is asyncio.current_task():
             del self._leaving[key]
 
+    def _on_versions(self) -> None:
+        """Another release is there, or one is gone: what was refused for that is tried again."""
+        for broker in self._brokers.values():
+            broker.try_again()
+
     def _home_of(self, key: str) -> Path | None:
         """Of a desired broker; what else may lie in the data directory is nobody's to ask for."""
         broker = self._brokers.get(key)
@@ -300,6 +318,7 @@ class HostAgent:
             report=self._on_report,
             zookeeper=self._zookeeper,
             preexec=self._preexec,
+            versions=self._versions,
             after=self._leaving.get(key),
         )
 

@@ -18,6 +18,7 @@ from dataplane.agent.host_lock import HostLock
 from dataplane.agent.incarnation import IncarnationError
 from dataplane.agent.secrets import SecretError, Unsealer
 from dataplane.agent.spec import chroot_of
+from dataplane.agent.versions import VersionError, Versions
 from dataplane.agent.zookeeper import AgentZooKeeper, read_access
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.runtime.host_addresses import beside_loopback
@@ -36,6 +37,7 @@ log = logging.getLogger("dataplane.agent")
 EXIT_FAILED, EXIT_BAD_ARGUMENTS = 1, 2
 LOOPBACK = "127.0.0.1"
 LABELS_MAX = 20
+VERSIONS_VARIABLE = "PENSTOCK_VERSIONS_DIR"
 LABELS_VARIABLE = "PENSTOCK_HOST_LABELS"
 _LABEL_KEY = re.compile(r"[a-z0-9](?:[a-z0-9._/-]{0,61}[a-z0-9])?")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ :/-]{0,61}[A-Za-z0-9])?")
@@ -76,6 +78,7 @@ def run(
     logging.getLogger("kazoo").setLevel(logging.WARNING)
     try:
         settings = settings_from(options)
+        versions = Versions(_versions_dir(options))
         unsealer = Unsealer(Path(options.key_file))
         access, connection = read_access(options.zookeeper_config)
 
@@ -95,12 +98,13 @@ def run(
                 unseal=unsealer,
                 zookeeper=zookeeper,
                 preexec=preexec,
+                versions=versions,
             )
             return agent, session
 
         with _only_agent_of(settings.data_dir):
             return asyncio.run(_serve(options, settings, open_session))
-    except (ArgumentsError, IncarnationError, SecretError, AccessError) as error:
+    except (ArgumentsError, IncarnationError, SecretError, AccessError, VersionError) as error:
         sys.stderr.write(f"penstock agent: {error}\n")
         return EXIT_BAD_ARGUMENTS
     except (CoordinatorError, OSError) as error:
@@ -139,6 +143,17 @@ def settings_from(
         replaces_host=bool(getattr(options, "replace_host", False)),
         labels=labels_from(getattr(options, "label", None) or _labels_of_unit()),
     )
+
+
+def _versions_dir(options: argparse.Namespace) -> Path | None:
+    """Raises ArgumentsError."""
+    given = getattr(options, "versions", None) or os.environ.get(VERSIONS_VARIABLE)
+    if not given:
+        return None
+    found = Path(given).absolute()
+    if not found.is_dir():
+        raise ArgumentsError(f"--versions {given}: no such directory")
+    return found
 
 
 def _labels_of_unit() -> list[str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
+import json
 import logging
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.agent.certificates import KEYSTORE_FILE, to_files
-from dataplane.agent.processes import Identity
+from dataplane.agent.fence import read_software
+from dataplane.agent.processes import Identity, start_ticks_of
 from dataplane.agent.secrets import SecretError
 from dataplane.agent.spec import (
     DesiredBroker,
@@ -23,6 +25,7 @@ from dataplane.agent.spec import (
 )
 from dataplane.agent.states import BrokerState
 from dataplane.agent.supervisor import BrokerSpec, Report, Supervisor
+from dataplane.agent.versions import OWN, Release, VersionError, Versions
 from dataplane.agent.zookeeper import AgentZooKeeper
 from dataplane.config import format_properties
 from dataplane.ports.coordinator import CoordinatorError
@@ -36,10 +39,40 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PROPERTIES_FILE = "broker.properties"
+PID_FILE = "broker.pid"
+STARTED_FILE = "started.json"
+GONE = ("/nonexistent/the-version-is-not-installed-any-more",)
+"""The command of a broker whose release was removed under it: a start says so."""
 SECRET_FILES = tuple(
     f"{name}{suffix}" for name in (PROPERTIES_FILE, KEYSTORE_FILE) for suffix in ("", ".tmp")
 )
 """What an agent writes of a cluster's secrets into a broker's directory."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Started:
+    """Which release a broker was started of; kept beside its pid, for the next agent."""
+
+    generation: int = 0
+    version: str = ""
+    digest: str = ""
+
+    def save(self, home: Path) -> None:
+        """Blocking. OSError."""
+        temporary = home / f"{STARTED_FILE}.tmp"
+        temporary.write_text(json.dumps(dataclasses.asdict(self)))
+        temporary.replace(home / STARTED_FILE)
+
+    @classmethod
+    def load(cls, home: Path, generation: int) -> Started:
+        """What is known of the process of this generation, which an earlier agent started: perhaps
+        nothing. Blocking.
+        """
+        try:
+            found = cls(**json.loads((home / STARTED_FILE).read_text()))
+        except (OSError, ValueError, TypeError):
+            return cls(generation)
+        return found if found.generation == generation else cls(generation)
 
 
 class ManagedBroker:
@@ -56,6 +89,7 @@ class ManagedBroker:
         report: Callable[[str, bytes], None],
         zookeeper: AgentZooKeeper | None = None,
         preexec: Callable[[], None] | None = None,
+        versions: Versions | None = None,
         after: asyncio.Task[None] | None = None,
     ) -> None:
         """`after` ends what the broker was before, in the same directory: nothing begins sooner."""
@@ -67,6 +101,8 @@ class ManagedBroker:
         self._report = report
         self._zookeeper = zookeeper or AgentZooKeeper()
         self._preexec = preexec
+        self._versions = versions or Versions()
+        self._started = Started()
         self._after = after
         self._supervisor: Supervisor | None = None
         self._desired: DesiredBroker | None = None
@@ -78,6 +114,10 @@ class ManagedBroker:
 
     def want(self, desired: DesiredBroker) -> None:
         self._desired = desired
+        self._changed.set()
+
+    def try_again(self) -> None:
+        """What was refused may be possible now; what is done stays so."""
         self._changed.set()
 
     def refuse(self, message: str, generation: int) -> None:
@@ -121,6 +161,8 @@ class ManagedBroker:
                 continue
             try:
                 await self._apply(desired)
+            except VersionError as error:
+                self.refuse(str(error), desired.generation)
             except Exception as error:
                 log.exception("%s could not be made %s", self.key, desired.wanted.value)
                 now_ms = self._clock.realtime_ms()
@@ -133,8 +175,13 @@ class ManagedBroker:
         log.info(
             "%s shall be %s, generation %d", self.key, desired.wanted.value, desired.generation
         )
-        spec = self._spec(desired)
         if desired.wanted is Wanted.RUNNING:
+            # First of all: where its version is not there, what runs goes on as it is.
+            try:
+                started, spec = await asyncio.to_thread(self._release_of, desired)
+            except VersionError:
+                await self._watch_what_runs(desired)
+                raise
             secret = self._unseal(desired.secret)
             self.home.mkdir(parents=True, exist_ok=True)
             # A file that is renewed is taken up by the broker itself (`server/tls`).
@@ -144,13 +191,15 @@ class ManagedBroker:
                 if self._supervisor.spec == spec and self._is_up(self._supervisor):
                     return
                 await self._supervisor.stop()
+            await asyncio.to_thread(started.save, self.home)
+            self._started = started
             self._supervisor = self._supervise(spec)
             await self._supervisor.start()
             # What runs now registers by this login; the one before it has been fenced.
             self._zookeeper.log_out_for(self.key, but=secret)
             return
         if self._supervisor is None:
-            self._supervisor = self._supervise(spec)
+            self._supervisor = self._supervise(self._spec(desired))
             # One that an agent before this one started is fenced as this cluster too. A secret
             # that cannot be opened any more does not keep a broker from being stopped.
             with contextlib.suppress(SecretError, CoordinatorError):
@@ -163,6 +212,26 @@ class ManagedBroker:
             self._publish(Report(BrokerState.DELETED, since_ms=now_ms), desired.generation)
         else:
             self._publish(self._supervisor.report, desired.generation)
+
+    async def _watch_what_runs(self, desired: DesiredBroker) -> None:
+        """What an earlier agent started goes on though what is wanted now cannot be: its end is
+        seen and fenced, and it is started again of what it was.
+        """
+        if self._supervisor is not None:
+            return
+        left = await asyncio.to_thread(Identity.load, self.home / PID_FILE)
+        if left is None or not _runs(left):
+            return
+        started = await asyncio.to_thread(Started.load, self.home, left.generation)
+        release = None
+        with contextlib.suppress(VersionError):
+            release = await asyncio.to_thread(self._versions.find, started.version or OWN)
+        with contextlib.suppress(SecretError, CoordinatorError):
+            await self._zookeeper.log_in_for(self.key, self._unseal(desired.secret))
+        self._started = started
+        spec = dataclasses.replace(self._spec(desired, release), generation=left.generation)
+        self._supervisor = self._supervise(spec)
+        await self._supervisor.start()
 
     @staticmethod
     def _is_up(supervisor: Supervisor) -> bool:
@@ -178,16 +247,40 @@ class ManagedBroker:
             preexec=self._preexec,
         )
 
-    def _spec(self, desired: DesiredBroker) -> BrokerSpec:
+    def _release_of(self, desired: DesiredBroker) -> tuple[Started, BrokerSpec]:
+        """What is started, and how. Blocking.
+
+        A process that runs with this very assignment is taken up also when its release has been
+        removed meanwhile: only a start needs it.
+
+        Raises:
+            VersionError: the host has no such version, or it may not run.
+        """
+        left = Identity.load(self.home / PID_FILE)
+        is_up = left is not None and left.generation == desired.generation and _runs(left)
+        try:
+            release = self._versions.find(desired.version)
+        except VersionError:
+            if not is_up:
+                raise
+            return Started.load(self.home, desired.generation), self._spec(desired)
+        spec = self._spec(desired, release)
+        if is_up:
+            return Started.load(self.home, desired.generation), spec
+        return Started(desired.generation, release.name, release.digest), spec
+
+    def _spec(self, desired: DesiredBroker, release: Release | None = None) -> BrokerSpec:
+        """Without a release it is one that can be stopped and watched, and does not start."""
         return BrokerSpec(
             broker_id=desired.broker_id,
             command=(
-                *(sys.executable, "-m", "dataplane", "broker"),
-                *("--config", str(self.home / PROPERTIES_FILE)),
+                *(release.command if release is not None else GONE),
+                *("broker", "--config", str(self.home / PROPERTIES_FILE)),
             ),
+            environment=release.environment if release is not None else (),
             log_dir=self.home / "data",
             log_file=self.home / "broker.log",
-            pid_file=self.home / "broker.pid",
+            pid_file=self.home / PID_FILE,
             root=cluster_root(desired),
             generation=desired.generation,
         )
@@ -226,8 +319,24 @@ class ManagedBroker:
                 message=report.message,
                 log_tail=tail if report.state is not BrokerState.RUNNING else [],
                 ends=report.ends,
+                version=self._said(report.pid),
             ),
         )
+
+    def _said(self, pid: int | None) -> dict[str, str]:
+        """What the process was started of, and what it says of itself."""
+        software, protocol = read_software(self.home / "data", pid) if pid is not None else ("", "")
+        started = self._started
+        return {
+            "name": started.version,
+            "digest": started.digest,
+            "software": software,
+            "protocol": protocol,
+        }
+
+
+def _runs(process: Identity) -> bool:
+    return start_ticks_of(process.pid) == process.start_ticks
 
 
 def _remove_tree(home: Path) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
+from dataplane.agent.versions import OWN
 from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError
+from dataplane.config.inter_broker import PROTOCOL_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,6 +22,7 @@ ROOT = "/penstock/hosts"
 CLUSTERS = "/penstock/clusters"
 FORMAT = 1
 _SHOWN_MAX = 80
+_PROTOCOL = re.compile(r"[0-9]{1,2}(\.[0-9]{1,2}){1,2}(-IV[0-9]{1,2})?")
 _SENSITIVE = tuple(name for name, key in BROKER_CONFIGS.items() if key.is_sensitive)
 
 
@@ -36,7 +40,9 @@ class Wanted(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DesiredBroker:
-    """One broker that a host shall run. `secret` is a Fernet token, or empty."""
+    """One broker that a host shall run. `secret` is a Fernet token, or empty; `version` the name of
+    the release that it shall be of (`versions`).
+    """
 
     key: str
     cluster_id: str
@@ -45,6 +51,7 @@ class DesiredBroker:
     wanted: Wanted
     config: dict[str, str]
     secret: str = dataclasses.field(default="", repr=False)
+    version: str = OWN
 
 
 def host_path(host_id: str) -> str:
@@ -57,6 +64,10 @@ def alive_path(host_id: str) -> str:
 
 def capacity_path(host_id: str) -> str:
     return f"{ROOT}/{host_id}/capacity"
+
+
+def versions_path(host_id: str) -> str:
+    return f"{ROOT}/{host_id}/versions"
 
 
 def desired_path(host_id: str, key: str = "") -> str:
@@ -86,6 +97,7 @@ def decode_desired(key: str, data: bytes) -> DesiredBroker:
             wanted=Wanted(row["state"]),
             config={str(name): str(value) for name, value in row["config"].items()},
             secret=str(row.get("secret") or ""),
+            version=str(row.get("version") or OWN),
         )
     except KeyError as error:
         raise SpecError(f"{error.args[0]} is missing") from error
@@ -132,8 +144,13 @@ def broker_settings(
     settings = {**desired.config, **sealed, **own}
     if chroot_of(settings.get("zookeeper.connect", "")) != chroot:
         raise SpecError(f"zookeeper.connect has to end with {chroot}")
+    # Which protocols there are, the broker's own release knows; it may be newer than the agent.
+    protocol = settings.get(PROTOCOL_KEY)
+    if protocol is not None and not _PROTOCOL.fullmatch(protocol):
+        raise SpecError(f"{PROTOCOL_KEY}: {protocol[:_SHOWN_MAX]!r} is no version")
+    checked = {key: value for key, value in settings.items() if key != PROTOCOL_KEY}
     try:
-        unknown = BrokerConfig.parse(settings).unknown
+        unknown = BrokerConfig.parse(checked).unknown
     except ConfigError as error:
         raise SpecError(f"{error.key}: {error.reason}") from error
     if unknown:
@@ -161,6 +178,7 @@ def encode_observed(
     message: str,
     log_tail: list[str],
     ends: Iterable[End] = (),
+    version: Mapping[str, str] | None = None,
 ) -> bytes:
     """Bounded, whatever a broker writes: `ends` are of a supervisor, which keeps few of them."""
     row: dict[str, Any] = {
@@ -173,6 +191,7 @@ def encode_observed(
         "exit_code": exit_code,
         "message": message[:1_000],
         "log_tail": [line[:500] for line in log_tail],
+        "version": dict(version or {}),
         "ends": [
             {
                 "at_ms": end.at_ms,

@@ -9,6 +9,7 @@ import asyncio
 import collections
 import dataclasses
 import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ class BrokerSpec:
     pid_file: Path
     root: str = ""
     generation: int = 0
+    environment: tuple[tuple[str, str], ...] = ()
+    """What is set for the process beside the supervisor's own environment."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -212,6 +215,7 @@ class Supervisor:
                 spec.command,
                 log_file=spec.log_file,
                 generation=spec.generation,
+                environment={**os.environ, **dict(spec.environment)},
                 preexec=self._preexec,
             )
             process.identity.save(spec.pid_file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from dataplane.model.ids import NO_LEADER
@@ -80,6 +80,23 @@ class ClusterImage:
         if image is None or not 0 <= index < len(image.partitions):
             return None
         return image.partitions[index]
+
+    def with_states(self, states: Iterable[tuple[str, uuid.UUID, PartitionState]]) -> ClusterImage:
+        """The image after (topic, id, state) that this broker has read by itself in ZooKeeper.
+
+        Of topics and partitions that it holds, and only what is newer than what it holds.
+        """
+        topics = dict(self.topics)
+        for name, topic_id, state in states:
+            topic = topics.get(name)
+            if topic is None or topic.topic_id != topic_id or state.index >= len(topic.partitions):
+                continue
+            known = topic.partitions[state.index]
+            if _age(state) > _age(known):
+                merged = dataclasses.replace(state, offline_replicas=known.offline_replicas)
+                before, after = topic.partitions[: state.index], topic.partitions[state.index + 1 :]
+                topics[name] = dataclasses.replace(topic, partitions=(*before, merged, *after))
+        return dataclasses.replace(self, topics=topics, version=self.version + 1)
 
     def with_update(self, request: UpdateMetadataRequest) -> ClusterImage:
         """The image after the controller's update: brokers replaced, named partitions merged.
@@ -160,7 +177,12 @@ def _received(topic: TopicImage | None) -> dict[int, PartitionState]:
 
 
 def _is_older(state: UpdateMetadataPartitionState, known: PartitionState) -> bool:
-    return (state.leader_epoch, state.zk_version) < (known.leader_epoch, known.partition_epoch)
+    return (state.leader_epoch, state.zk_version) < _age(known)
+
+
+def _age(state: PartitionState) -> tuple[int, int]:
+    """Of two states of a partition the newer one has the greater age."""
+    return state.leader_epoch, state.partition_epoch
 
 
 def _partition(state: UpdateMetadataPartitionState) -> PartitionState:

@@ -29,10 +29,6 @@ from dataplane.wire.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 
-LEADER_AND_ISR_VERSION = 7
-UPDATE_METADATA_VERSION = 8
-STOP_REPLICA_VERSION = 4
-
 TYPE_INCREMENTAL, TYPE_FULL = 1, 2
 DELETE_REGARDLESS_OF_EPOCH = -2
 """StopReplica's leader epoch while a topic is deleted."""

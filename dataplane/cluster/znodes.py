@@ -30,6 +30,7 @@ CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 PRODUCER_IDS = "/latest_producer_id_block"
 ISR_CHANGES = "/isr_change_notification"
+ISR_CHANGE_PREFIX = "/isr_change_notification/isr_change_"
 LOG_DIR_EVENTS = "/log_dir_event_notification"
 BROKER_SEQUENCE = "/brokers/seqid"
 KNOWN_BROKERS = "/brokers/known_brokers"
@@ -334,6 +335,12 @@ def decode_preferred_election(data: bytes) -> list[tuple[str, int]]:
     return [
         (str(item["topic"]), int(item["partition"])) for item in _load(data).get("partitions", [])
     ]
+
+
+def encode_isr_changes(partitions: Iterable[tuple[str, int]]) -> bytes:
+    """Partitions whose ISR a leader has written itself."""
+    noted = [{"topic": topic, "partition": index} for topic, index in partitions]
+    return _dump({"version": 1, "partitions": noted})
 
 
 def decode_isr_changes(data: bytes) -> list[tuple[str, int]]:

@@ -35,9 +35,11 @@ from dataplane.compose.environment import of_this_machine
 from dataplane.compose.listeners import Listeners
 from dataplane.compose.storage import StorageError, apply_dynamic, broker_id, open_logs
 from dataplane.config import ConfigError
+from dataplane.config.inter_broker import PROTOCOL_KEY
 from dataplane.config.sasl import PLAIN, SCRAM, enabled_mechanisms
 from dataplane.handlers.audit_entries import PEERS_CLIENT_ID
 from dataplane.ports.coordinator import CoordinatorError
+from dataplane.replication.leader import LOOKS_PER_LAG_TIME
 from dataplane.server.dispatch import Dispatcher
 
 if TYPE_CHECKING:
@@ -248,6 +250,7 @@ class BrokerProcess:
             session_timeout_ms=self.config.get_int("zookeeper.session.timeout.ms"),
             on_registered=registered,
             check=fence.check,
+            protocol=self.config.get_str(PROTOCOL_KEY),
         )
         await registration.start()
         self._undo.push_async_callback(registration.stop)
@@ -318,7 +321,7 @@ def start_broker_chores(
     """What is due by the clock for logs and replicas; moves between directories go on."""
     housekeeping.every(1_000, "log upkeep", lambda: logs.tick(clock.realtime_ms()))
     housekeeping.every(
-        max(1, config.get_int("replica.lag.time.max.ms") // 2),
+        max(1, config.get_int("replica.lag.time.max.ms") // LOOKS_PER_LAG_TIME),
         "in-sync check",
         replica_manager.tick_isr,
     )

@@ -22,7 +22,7 @@ from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.broker.transactions.marker_sender import MarkerSender
 from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
-from dataplane.broker.transactions.verifier import TransactionVerifier
+from dataplane.broker.transactions.verifier import TransactionVerifier as Verifier
 from dataplane.compose.replication import build_replica_manager
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def build_components(
     client = ControllerClient(controller, peers, metadata_cache, metrics, broker_id=broker_id)
     replica_manager = build_replica_manager(
         logs,
+        coordinator=coordinator,
         lifecycle=lifecycle,
         clock=clock,
         entropy=entropy,
@@ -88,7 +89,6 @@ def build_components(
     group_coordinator = GroupCoordinator(*coordinates, entropy, proof=LeadershipProof(coordinator))
     sender = MarkerSender(peers, metadata_cache, metrics, clock)
     transactions = TransactionCoordinator(*coordinates, producer_ids=producer_ids, sender=sender)
-    verifier = TransactionVerifier(replica_manager, peers, metadata_cache, configs)
     check = PeerLeadershipCheck(coordinator, peers, metadata_cache, replica_manager, lifecycle)
     return Components(
         lifecycle=lifecycle,
@@ -117,7 +117,7 @@ def build_components(
             replica_manager=replica_manager,
             group_coordinator=group_coordinator,
             transaction_coordinator=transactions,
-            transaction_verifier=verifier,
+            transaction_verifier=Verifier(replica_manager, peers, metadata_cache, configs),
             producer_ids=producer_ids,
             authorizer=authorizer,
             audit=AuditLog(clock, metrics),

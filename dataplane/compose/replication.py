@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from dataplane.broker.replicas.alter_log_dirs import ReplicaAlterLogDirsManager
 from dataplane.broker.replicas.alter_partition_manager import AlterPartitionManager
 from dataplane.broker.replicas.fetcher_context import FetcherContext
+from dataplane.broker.replicas.own_isr_writes import OwnIsrWrites
+from dataplane.broker.replicas.past_controller import PastController
 from dataplane.broker.replicas.read_replicas import ReadReplicas
 from dataplane.broker.replicas.replica_fetchers import ReplicaFetchers
 from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
+from dataplane.config.inter_broker import PROTOCOL_KEY, sends_at
 from dataplane.replication.fetch_sessions import FetchManager
 
 if TYPE_CHECKING:
@@ -22,12 +25,14 @@ if TYPE_CHECKING:
     from dataplane.broker.networking.peer_client import PeerPool
     from dataplane.log.manager.log_manager import LogManager
     from dataplane.ports.clock import Clock
+    from dataplane.ports.coordinator import Coordinator
     from dataplane.ports.entropy import Entropy
 
 
 def build_replica_manager(
     logs: LogManager,
     *,
+    coordinator: Coordinator,
     lifecycle: BrokerLifecycle,
     clock: Clock,
     entropy: Entropy,
@@ -51,6 +56,13 @@ def build_replica_manager(
         metadata_cache,
     )
     quotas.on_change(fetchers.wake)
+    past_controller = PastController(
+        OwnIsrWrites(coordinator, broker_id=lifecycle.broker_id),
+        metadata_cache,
+        metrics,
+        lifecycle,
+        clock,
+    )
     return ReplicaManager(
         logs,
         lifecycle=lifecycle,
@@ -58,7 +70,12 @@ def build_replica_manager(
         configs=configs,
         metadata_cache=metadata_cache,
         alter_partition_manager=AlterPartitionManager(
-            controller_client, metadata_cache, metrics, lifecycle
+            controller_client,
+            metadata_cache,
+            metrics,
+            lifecycle,
+            past_controller,
+            version=sends_at(config.get_str(PROTOCOL_KEY)).alter_partition,
         ),
         fetchers=fetchers,
         quotas=quotas,

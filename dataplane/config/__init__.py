@@ -10,6 +10,7 @@ from dataplane.config.broker_config import (
     listener_scoped,
 )
 from dataplane.config.group_config import GROUP_CONFIGS, GroupConfig
+from dataplane.config.inter_broker import changes_between, protocol_rank
 from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic, Scope
 from dataplane.config.listeners import Listener, SecurityProtocol
 from dataplane.config.properties import (
@@ -42,10 +43,12 @@ __all__ = [
     "Scope",
     "SecurityProtocol",
     "TopicConfig",
+    "changes_between",
     "check_dynamic",
     "check_thread_counts",
     "format_properties",
     "listener_scoped",
     "parse_properties",
     "parse_topic_value",
+    "protocol_rank",
 ]

@@ -35,6 +35,10 @@ _SUPERSEDED = frozenset(
 )
 """The controller knows something newer, which is on its way to us."""
 
+LOOKS_PER_LAG_TIME = 4
+"""How often leaders look for followers that lag while one may lag. Kafka looks twice: then writes
+wait for one that is gone up to 1.5 times `replica.lag.time.max.ms`, here up to 1.25 times."""
+
 _NOTHING: tuple[Effect, ...] = ()
 
 
@@ -179,7 +183,9 @@ class LeaderCore:
         return self._advance(now_ms)
 
     def tick(self, now_ms: int) -> Sequence[Effect]:
-        """Look for followers that lag; due every half `replica.lag.time.max.ms`, or oftener."""
+        """Look for followers that lag; due `LOOKS_PER_LAG_TIME` times in
+        `replica.lag.time.max.ms`.
+        """
         if self._proposed is not None:
             if not self._must_repeat:
                 return _NOTHING
@@ -194,6 +200,24 @@ class LeaderCore:
         if lagging:
             effects += self._propose(tuple(b for b in self.isr if b not in lagging))
         return effects
+
+    def isr_without_late(self, now_ms: int) -> tuple[int, ...] | None:
+        """The ISR that this leader may write itself while no controller answers its proposal.
+
+        It is the committed one without those that lag, so it is safe whatever becomes of the
+        proposal; whether a replica may join stays the controller's to say. None while no proposal
+        is open, or nobody lags and holds the watermark back.
+        """
+        if self._proposed is None:
+            return None
+        late = {
+            broker_id
+            for broker_id in self._maximal_isr
+            if broker_id != self.broker_id and not self._is_caught_up(broker_id, now_ms)
+        }
+        if not late:
+            return None
+        return tuple(broker_id for broker_id in self.isr if broker_id not in late)
 
     # --- deciding ---
 

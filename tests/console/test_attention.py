@@ -194,6 +194,31 @@ def test_a_group_that_went_back_is_said_once_and_not_beside_its_alert():
     assert keys([stopped], [], went) == ["al_group-stopped", "cl_1/rewound/g"]
 
 
+def test_a_group_that_went_back_and_has_fallen_silent_is_one_row_by_its_silence():
+    lag = {"as_of": AS_OF, "data": [point("billing", "REWOUND"), point("other", "REWOUND")]}
+    went = rewound_of(cluster(), lag)
+    found = {row["key"]: row for row in rows(rewound=went, quiet=[silent(status="REWOUND")])}
+    assert list(found) == ["cl_1/quiet/billing", "cl_1/rewound/other"], "the silence is worse"
+    row = found["cl_1/quiet/billing"]
+    assert (row["rule"], row["runbook"]) == ("group-stalled", "group-stalled")
+    assert (
+        "commits nothing there (1,204 unread). It went back to earlier offsets of t." in row["text"]
+    )
+    # The group of that name on another cluster went back, and not this one.
+    there = [{**each, "cluster_id": "cl_2"} for each in went]
+    assert keys(rewound=there, quiet=[silent()]) == [
+        "cl_1/quiet/billing",
+        "cl_2/rewound/billing",
+        "cl_2/rewound/other",
+    ]
+
+
+def test_an_alert_says_both_of_a_group_that_went_back_and_fell_silent():
+    went = rewound_of(cluster(), {"as_of": AS_OF, "data": [point("billing", "REWOUND")]})
+    said = alert("group-stalled", subject="group/billing")
+    assert keys([said], [], went, [silent()]) == ["al_group-stalled"]
+
+
 # -- nobody judges ----------------------------------------------------------------------------
 def test_that_rules_are_not_asked_is_said_first():
     old = NOW - RULES_OLD - timedelta(minutes=3)

@@ -1,11 +1,17 @@
 """One broker's page: what it says, what it does not know, and to whom it says what."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from console.pages.broker import OPERATIONS_SHOWN
 from controlplane.clusters.models import REGISTERED, Broker
 from controlplane.clusters.reports import End, Observed
 from controlplane.gateway.types import ConfigEntry
 from controlplane.observed.placement import on_broker
+from controlplane.operations.models import Operation, Plan
+from controlplane.operations.states import SUCCEEDED
 from tests.controlplane.rest.teams import member_of
 from tests.controlplane.support import client_for, cluster_make, observed, tenant_make
 
@@ -174,3 +180,42 @@ def test_topics_in_trouble_come_first_and_few_are_named():
     # It should lead `behind` and does not; of what has no leader nobody else is one.
     assert found["preferred_elsewhere"] == 1
     assert on_broker(1, topics)["rows"][2]["size_bytes"] is None
+
+
+def operated(world, resource, **more):
+    about = {"tenant": world.tenant, "kind": "broker.restart", "cluster_id": world.cluster.id}
+    about |= {"resource": resource, **more}
+    plan = Plan.objects.create(
+        **about, inputs={"broker": 2}, diff={}, impact={}, preconditions={},
+        expires_at=timezone.now(),
+    )  # fmt: skip
+    return Operation.objects.create(**about, plan=plan, state=SUCCEEDED).pk
+
+
+def about_operations(asked):
+    return sum(Operation._meta.db_table in each["sql"] for each in asked)
+
+
+def test_operations_are_those_about_it_however_many_others_came_later(orders):
+    mine = operated(orders, "broker/2")
+    other = cluster_make(orders.tenant, "other")
+    operated(orders, "broker/2", cluster_id=other.id)
+    for resource in ("broker/22", "broker/1", "topic/broker/2"):
+        operated(orders, resource)
+    with CaptureQueriesContext(connection) as few:
+        found = parts(orders)["operations"]["data"]
+    assert [row["id"] for row in found] == [mine]
+    for _ in range(30):
+        operated(orders, "topic/orders")
+    with CaptureQueriesContext(connection) as many:
+        assert [row["id"] for row in parts(orders)["operations"]["data"]] == [mine]
+    # Other parts may be kept ones.
+    assert about_operations(many) == about_operations(few)
+    every = sorted([mine, *(operated(orders, "broker/2") for _ in range(OPERATIONS_SHOWN))])
+    found = [row["id"] for row in parts(orders)["operations"]["data"]]
+    assert found == every[::-1][:OPERATIONS_SHOWN]
+
+
+def test_operations_that_a_scope_does_not_cover_are_not_there(orders):
+    operated(orders, "broker/2")
+    assert parts(orders, client=member_of(orders.tenant))["operations"]["data"] == []

@@ -194,3 +194,46 @@ async def test_who_may_not_read_messages_opens_nothing(listen, world, reader):
     _, rival = await sign_in("eve", "rival")
     assert (await listen(rival, address(world))).status == 404
     assert (await listen("nobody", address(world))).status == 401
+
+
+async def test_a_stream_says_early_that_it_waits_for_brokers_that_hang(
+    listen, world, reader, monkeypatch, settings
+):
+    settings.READ_PATIENCE_S = 0.01
+    may_answer, called = threading.Event(), world.gateway.called
+
+    def hanging(method):
+        assert may_answer.wait(SECONDS)
+        called(method)
+
+    monkeypatch.setattr(world.gateway, "called", hanging)
+    listener = await listen(reader, address(world, query="limit=3"))
+    await until(listener.events, "it says that it waits")
+    ((name, data),) = listener.events()
+    assert (name, data["phase"], data["masked"]) == ("phase", "connecting", None)
+    assert faults("MessageEvents", name, data) == []
+    may_answer.set()
+    await asyncio.wait_for(listener.ended.wait(), SECONDS)
+    names = [name for name, _ in listener.events()]
+    assert names[-1] == "done"
+    assert names.count("message") == 3
+
+
+async def test_what_is_refused_late_ends_the_stream_in_words(
+    listen, world, reader, monkeypatch, settings
+):
+    settings.READ_PATIENCE_S = 0.01
+    may_answer = threading.Event()
+
+    def hanging(_method):
+        assert may_answer.wait(SECONDS)
+        raise unreachable("nobody is there")
+
+    monkeypatch.setattr(world.gateway, "called", hanging)
+    listener = await listen(reader, address(world))
+    await until(listener.events, "it says that it waits")
+    may_answer.set()
+    await asyncio.wait_for(listener.ended.wait(), SECONDS)
+    name, data = listener.events()[-1]
+    assert (name, data["status"]) == ("failed", 503)
+    await until(lambda: free(world), "no seat was taken")

@@ -30,18 +30,12 @@ def test_every_page_is_documented():
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_every_part_is_there_as_its_shape_says(world, ids, row):
     parts = parts_of(world, ids, row)
-    assert {name: part["status"] for name, part in parts.items()} == {
-        **dict.fromkeys(parts, OK),
-        # No agent runs the brokers of this world.
-        **({"process": UNAVAILABLE} if "process" in parts else {}),
-    }
+    assert {name: part["status"] for name, part in parts.items()} == dict.fromkeys(parts, OK)
     assert set(parts) == set(shape_of(row)["properties"])
     name = row.path.split("/")[4].title()
     assert faults(component(f"Console{name}Page"), {"parts": parts}) == []
     # Of the broker nothing is set, and no operation was about it.
-    of_broker = (
-        {"process", "settings", "operations"} if row.path.split("/")[4] == "broker" else set()
-    )
+    of_broker = {"settings", "operations"} if row.path.split("/")[4] == "broker" else set()
     empty = [name for name, part in parts.items() if part["data"] in (None, [], {})]
     assert set(empty) <= {"attention", "hosts", "reassignments", "quotas", *of_broker}
 
@@ -49,7 +43,7 @@ def test_every_part_is_there_as_its_shape_says(world, ids, row):
 OF_CLUSTERS = [row for row in ROWS if "cluster_id" in row.parameters]
 OBSERVED = {
     *("summary", "loads", "counts", "topics", "topic", "groups", "group", "users", "acls"),
-    *("trouble", "partitions", "readers", "rules"),
+    *("trouble", "partitions", "readers", "rules", "users_counts", "acls_counts"),
 }
 
 
@@ -59,8 +53,9 @@ def test_what_was_never_seen_is_missing_while_the_brokers_are_away(world, ids, r
     world.gateway.offline = True
     parts = parts_of(world, ids, row)
     missing = {name: part for name, part in parts.items() if part["status"] == UNAVAILABLE}
-    assert all("cluster" in part["reason"] for name, part in missing.items() if name != "process")
-    without = {"reassignments", "quotas", "settings", "process", "producers", "replicas"}
+    assert all("cluster" in part["reason"] for part in missing.values())
+    # What runs, and as which process, says the agent of its host.
+    without = {"reassignments", "quotas", "settings", "producers", "replicas"}
     assert set(missing) == (OBSERVED | without) & set(parts)
 
 

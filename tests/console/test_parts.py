@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.parts import FRESH_S, Part, PartRunner
+from console.parts import FRESH_S, Aged, Part, PartRunner
 from controlplane.common.problems import NotFound, Unavailable
 
 
@@ -46,6 +46,26 @@ def test_a_part_that_was_there_is_given_as_stale_with_its_age(runner, clock):
     answer = runner.run("tn_a/page", {"part": Part(failing, remote=True)})["part"]
     assert (answer["status"], answer["data"]) == ("stale", [1])
     assert answer["as_of"] == "2026-01-02T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("kept_on", "shown"),
+    [(datetime(2026, 1, 1, tzinfo=UTC), "own"), (datetime(2026, 1, 3, tzinfo=UTC), "stored")],
+)
+def test_what_the_service_keeps_is_shown_where_it_is_newer(runner, clock, kept_on, shown):
+    part = Part(failing, remote=True, kept=lambda: Aged("stored", kept_on))
+    alone = runner.run("tn_b/page", {"part": part})["part"]
+    assert (alone["status"], alone["data"]) == ("stale", "stored")
+    assert alone["reason"] == "The brokers are away."
+    runner.run("tn_a/page", {"part": Part(lambda: "own", remote=True)})
+    clock.now_s += FRESH_S + 1
+    assert runner.run("tn_a/page", {"part": part})["part"]["data"] == shown
+
+
+@pytest.mark.parametrize("kept", [lambda: None, lambda: 1 / 0])
+def test_a_part_of_which_nothing_is_kept_is_unavailable(runner, kept):
+    found = runner.run("tn_a/page", {"part": Part(failing, remote=True, kept=kept)})["part"]
+    assert (found["status"], found["reason"]) == ("unavailable", "The brokers are away.")
 
 
 def test_kept_answers_belong_to_their_scope(runner):

@@ -14,10 +14,12 @@ from django.utils import timezone
 
 from console.pages.registry import PAGES
 from console.revisions import AGES
+from controlplane.analytics.models import CollectorState, GroupVerdict
+from controlplane.analytics.times import ms_of
 from controlplane.clusters.models import Cluster
 from controlplane.gateway.errors import unreachable
 from controlplane.gateway.types import TP, AclBinding
-from controlplane.observed.models import ObservedCluster, ObservedTopic
+from controlplane.observed.models import ObservedCluster, ObservedGroup, ObservedTopic
 from controlplane.observed.services import observe_touched
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.states import SUCCEEDED
@@ -32,7 +34,11 @@ ADDRESSES = {
     "topics in trouble": "topics/{cluster}?trouble=true",
     "placement": "placement/{cluster}/2",
     "clients": "clients/{cluster}/orders",
+    "groups": "groups/{cluster}",
+    "groups that lag": "groups/{cluster}?lagging=true&sort=-lag",
 }
+AS_OF_NOW = "lag"
+"""A part that is as of when it is asked for."""
 NOT_READ_MAX = 8
 """Statements of an answer whose page is not read: who asks, the cluster, what it is made of."""
 
@@ -44,6 +50,9 @@ def full(world):
     world.gateway.add_group("readers", {TP("orders", 0): 10})
     world.gateway.acls = {acl("orders")}
     observed(world)
+    CollectorState.objects.create(
+        pk=world.cluster.id, verdicts_revision="r", verdicts_sampled_ms=ms_of(timezone.now())
+    )
     return world
 
 
@@ -192,9 +201,11 @@ def test_whatever_changes_what_a_page_says_changes_its_tag(full, name, change):
     after = client.get(path(full, name))
     assert (again.status_code == 304) == (said(before) == said(after)), change.__name__
     if again.status_code == 304:
-        assert again[AGES] == ", ".join(
-            f"{part}={shown['as_of']}" for part, shown in after.json()["parts"].items()
-        )
+        told = [pair.partition("=") for pair in again[AGES].split(", ")]
+        shown = after.json()["parts"]
+        assert [part for part, _, _ in told] == list(shown)
+        for part, _, as_of in told:
+            assert as_of == shown[part]["as_of"] or part == AS_OF_NOW
         assert again["ETag"] == after["ETag"]
 
 
@@ -208,7 +219,8 @@ def test_a_page_that_was_made_of_just_this_is_not_read(full, name):
     assert (again.status_code, again["ETag"], again["Cache-Control"]) == (304, tag, "no-store")
     statements = [each["sql"] for each in asked]
     assert len(statements) <= NOT_READ_MAX
-    assert not [sql for sql in statements if ObservedTopic._meta.db_table in sql]
+    for model in (ObservedTopic, ObservedGroup, GroupVerdict):
+        assert not [sql for sql in statements if model._meta.db_table in sql]
 
 
 def test_what_differs_elsewhere_is_read_once_and_then_known_again(full):

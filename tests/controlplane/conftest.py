@@ -13,7 +13,7 @@ from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import outbox
 from tests.controlplane.fillings import FILLINGS
 from tests.controlplane.kept_worlds import filled
-from tests.controlplane.support import World, cluster_make, tenant_make
+from tests.controlplane.support import ObedientBrokers, World, cluster_make, tenant_make
 from tests.redis_server import RedisServer
 
 # A busy machine is no failure.
@@ -52,8 +52,10 @@ def world(db, request):
     for host in hosts.known:
         host_keys(host.host_id)
     made = World(tenant=tenant, cluster=cluster_make(tenant), gateway=gateway, hosts=hosts)
+    hosts.serves = made.cluster.pk, gateway
     use_gateways(lambda _cluster: gateway)
     use_hosts(hosts)
+    hosts.followers.append(ObedientBrokers(made.cluster.id, gateway))
     outbox.use_publisher(lambda *message: made.sent.append(message))
     # A thread with a connection of its own would not see the rows of a test's transaction.
     use_keeper(LeaseKeeper(in_background=False))

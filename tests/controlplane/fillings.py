@@ -11,8 +11,12 @@ from controlplane.administration.services.host_tokens import token_make
 from controlplane.administration.services.invitations import invite
 from controlplane.alerts.models import Alert, AlertOverride, Silence
 from controlplane.analytics.models import AnalyticsRun, LagObjective, RunCluster
+from controlplane.clusters.host_states import DRAINING
+from controlplane.clusters.models import HostState
 from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
+from controlplane.healing.models import HealingCase
+from controlplane.healing.states import PROPOSED
 from controlplane.messages.models import MaskRule
 from controlplane.notifications.models import DEAD, Delivery, Destination
 from controlplane.observed.services import observe
@@ -20,7 +24,7 @@ from controlplane.operations.states import SUCCEEDED
 from controlplane.runbooks.services import run_start
 from controlplane.tenants.services import api_key_create
 from controlplane.timeline.models import TimelineEvent
-from tests.controlplane.kind_plans import add_broker
+from tests.controlplane.kind_plans import add_broker, of_version
 from tests.controlplane.rest.teams import HIDDEN_TOPICS
 from tests.controlplane.support import ACTOR, client_for, cluster_make
 
@@ -60,6 +64,7 @@ def everything(world):
     world.run("topic.retention_lease", **lease)
     for broker in world.gateway.brokers:
         add_broker(world, broker)
+    of_version(world, protocol="3.8-IV0")
     key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
     link = invite(
         tenant=world.tenant, role="viewer", note="", actor=ACTOR, lifetime=timedelta(days=1)
@@ -67,6 +72,10 @@ def everything(world):
     client_for(world.tenant, "viewer", "known-member")
     User.objects.create(username="nobody-yet")
     world.hosts.known.append(replace(world.hosts.known[0], host_id="host-gone", alive=False))
+    HostState.objects.create(host_id="host-gone", state=DRAINING, by="x")
+    case = HealingCase.objects.create(
+        cluster=world.cluster, broker_id=1, host_id="host-gone", state=PROPOSED, code="x", text="X."
+    )
     plan = world.plan("topic.create", name="planned")
     run = AnalyticsRun.objects.create(trigger="manual", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
     RunCluster.objects.create(run=run, cluster_id=world.cluster.id)
@@ -148,7 +157,7 @@ def everything(world):
         "runbook": "group-losing-data",
         "runbook_run": followed.pk,
         "check_number": "1",
-        "host_act": "drain",
+        "host_act": "declare-lost",
         "host_token": token_make(host_id="host-9", actor=ACTOR, lifetime_s=600).row.pk,
         "host_loss": host_plan("host-gone", "declare-lost")["plan_hash"],
         "broker": "1",
@@ -162,6 +171,7 @@ def everything(world):
         "deployment": deployment.id,
         "objective": objective.id,
         "mask": mask.id,
+        "healing_case": case.pk,
         "silence_end": (timezone.now() + timedelta(days=2)).isoformat(),
     }
 

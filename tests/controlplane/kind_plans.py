@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from controlplane.access.inputs import bindings_of
+from controlplane.clusters import services
 from controlplane.clusters.models import MANAGED, Broker, HostState
 from controlplane.clusters.operations import first_secrets
+from controlplane.clusters.services import write_restart
 from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
 from controlplane.topics.selectors import open_leases
@@ -15,7 +17,9 @@ from tests.controlplane.support import World, cluster_make
 MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
-ROLLS = {"cluster.restart", "cluster.configure"}
+VERSIONED = {"cluster.upgrade", "cluster.finalize_version"}
+ROLLS = {"cluster.restart", "cluster.configure", "cluster.replace_broker", *VERSIONED}
+SCALES = {"cluster.add_brokers", "cluster.remove_brokers"}
 
 
 def add_broker(world: World, number: int) -> None:
@@ -37,6 +41,16 @@ def add_broker(world: World, number: int) -> None:
     )
 
 
+def of_version(world: World, *, version: str = "agent", protocol: str) -> None:
+    """The brokers of the world's cluster run a version and say so to their agents."""
+    clusters = type(world.cluster).objects.filter(pk=world.cluster.pk)
+    clusters.update(version=version, protocol_version=protocol)
+    cluster = clusters.get()
+    rows = list(Broker.objects.filter(cluster=cluster))
+    services.write_desired(cluster, state="running")
+    assert {row.version for row in rows} == {""}
+
+
 @contextlib.contextmanager
 def alone(world: World, number: int) -> Iterator[None]:
     """Meanwhile new brokers have one of the hosts to go to: plans of two numbers take other ports."""
@@ -48,6 +62,13 @@ def alone(world: World, number: int) -> Iterator[None]:
         yield
     finally:
         HostState.objects.filter(pk__in=others).delete()
+
+
+def add_served_broker(world: World, number: int) -> None:
+    """As `add_broker`, and it runs and is in the cluster; above those that come and go by hand."""
+    add_broker(world, number)
+    cluster = type(world.cluster).objects.get(pk=world.cluster.pk)
+    write_restart(cluster, number)
 
 
 def rolling(world: World) -> Any:
@@ -90,9 +111,22 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         type(world.cluster).objects.filter(pk=world.cluster.pk).update(kind="registered")
     if kind == "broker.restart":
         add_broker(world, number)
-    if kind in ROLLS:
+    if kind == "cluster.replace_broker":  # nothing may fall below its minimum
+        for each in gateway.topics.values():
+            each.configs["min.insync.replicas"] = "1"
+    if kind in ROLLS | SCALES:
         for each in (1, 2, 3):
             add_broker(world, each)
+    if kind in SCALES:  # as every cluster that runs
+        world.hosts.make_chroot(world.cluster.zookeeper_path)
+    if kind == "cluster.replace_broker":  # so is what its hosts were told
+        services.write_desired(
+            type(world.cluster).objects.get(pk=world.cluster.pk), state="running"
+        )
+    if kind == "cluster.remove_brokers":
+        add_served_broker(world, 10 + number)
+    if kind in VERSIONED:
+        of_version(world, protocol="3.8-IV0")
     rule = {
         "principal": f"User:{user}",
         "operation": "READ",
@@ -116,6 +150,11 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.delete": {},
         "broker.restart": {"broker": number},
         "cluster.restart": {"canary_s": 0},
+        "cluster.add_brokers": {"count": 1},
+        "cluster.remove_brokers": {"brokers": [10 + number]},
+        "cluster.replace_broker": {"broker": number},
+        "cluster.upgrade": {"version": ("0.0.9", "0.2.0")[number % 2], "canary_s": 0},
+        "cluster.finalize_version": {"canary_s": 0},
         "cluster.configure": {"config": {"log.retention.ms": f"{number}000"}},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},
@@ -140,5 +179,6 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "acl.delete": {"bindings": [rule]},
         "quota.set": {"user": user, "quotas": {"producer_byte_rate": 1_048_576}},
     }
-    with alone(world, number) if kind == "cluster.create" else contextlib.nullcontext():
+    only_host = {"cluster.create": number, "cluster.add_brokers": 3}.get(kind)
+    with contextlib.nullcontext() if only_host is None else alone(world, only_host):
         return world.plan(kind, None if kind in NEW else world.cluster.id, **inputs[kind])

@@ -15,6 +15,7 @@ from controlplane.clusters.sealing import open_for_host
 from controlplane.clusters.selectors import reader_of
 from controlplane.common.grants import EVERYTHING
 from controlplane.gateway.fake import FakeGateway
+from controlplane.gateway.types import BrokerNode
 from controlplane.observed.models import ObservedCluster
 from controlplane.observed.readers import Reader
 from controlplane.observed.selectors import MODELS
@@ -103,6 +104,32 @@ class World:
 
     def run(self, kind: str, cluster_id: str | None = "", **inputs: Any) -> Operation:
         return drive(self.start(self.plan(kind, cluster_id, **inputs)))
+
+
+class ObedientBrokers:
+    """Brokers of the fake cluster that do what their hosts are told: one that is stopped is away
+    until it is started again, wherever that is. A deletion ends the process of that place alone.
+    """
+
+    def __init__(self, cluster_id: str, gateway: FakeGateway) -> None:
+        self._cluster_id, self._gateway = cluster_id, gateway
+        self._runs_at: dict[int, tuple[str, str] | None] = {}
+
+    def __call__(self, key: tuple[str, str], spec: dict[str, Any]) -> None:
+        if spec["cluster_id"] != self._cluster_id:
+            return
+        broker, brokers = spec["broker_id"], self._gateway.brokers
+        if spec["state"] == "stopped" or (
+            spec["state"] == "deleted" and self._runs_at.get(broker) == key
+        ):
+            brokers.pop(broker, None)
+            self._runs_at[broker] = None
+        elif spec["state"] == "running" and self._runs_at.get(broker, key) is None:
+            client = spec["config"]["advertised.listeners"].split(",")[0].partition("://")[2]
+            host, _, port = client.rpartition(":")
+            rack = spec["config"]["broker.rack"] or None
+            brokers[broker] = BrokerNode(id=broker, host=host, port=int(port), rack=rack)
+            self._runs_at[broker] = key
 
 
 def only_on(*host_ids: str, world: World) -> None:

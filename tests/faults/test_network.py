@@ -97,6 +97,27 @@ def test_a_leader_and_a_follower_lose_each_other(cluster: FaultCluster, network:
 
 
 @pytest.mark.slow
+def test_a_leader_and_the_controller_lose_each_other(
+    cluster: FaultCluster, network: Network
+) -> None:
+    """Nobody grants the leader an ISR without the controller's broker, so it writes that itself."""
+    cluster.wait_until_whole()
+    controller = cluster.controller()
+    leader, third = (controller + 1) % 3, (controller + 2) % 3
+    with trial(cluster, "controller-cut", assignment=order(leader, controller, third)) as run:
+        network.cut(BROKERS[leader], BROKERS[controller])
+        # The third broker hears of it by the controller, which reads what the leader has written.
+        run.wait_for_isr_without(controller, within_s=NOTICED_MAX_S, asked=third)
+        run.wait_for_acks()
+        assert cluster.controller(asked=third) == controller
+        for asked in (leader, third):
+            assert cluster.leader_of(run.topic, asked=asked) == leader
+        network.heal()
+        run.settle()
+        assert run.gap_s() < NOTICED_MAX_S
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("deaf", ["follower", "leader"])
 def test_packets_pass_one_way_only(cluster: FaultCluster, network: Network, deaf: str) -> None:
     cluster.wait_until_whole()

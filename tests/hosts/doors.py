@@ -18,15 +18,13 @@ TIMEOUT_S = 30.0
 LOOKS_MAX = 20_000
 PAUSE_S = 0.02
 NOT_READS = (
-    "/messages",
     "/export",
-    "/offset-samples",
     "/schema-registry",
     "/what-if",
     "/sparklines",
     "/decision",
 )
-"""Searches of records with bounds of their own, a registry that is not there, and doors that want
+"""Files, of which so many may be had in a minute, a registry that is not there, and doors that want
 parameters."""
 
 

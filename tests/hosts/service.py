@@ -53,6 +53,8 @@ class HostsService(LiveService):
             "PENSTOCK_ZOOKEEPER": self.zookeeper,
             "PENSTOCK_EGRESS_ALLOWED": f"127.0.0.0/8,{SUBNET}.0/24",
             "PENSTOCK_OBSERVE_INTERVAL_S": "2",
+            # One host has a disk smaller than what a broker gets elsewhere.
+            "PENSTOCK_BROKER_DISK_MIN_BYTES": str(128 * 2**20),
         }
         del self.environment["PENSTOCK_READ_PATIENCE_S"]  # reads are timed: the product's own
 
@@ -127,8 +129,8 @@ class HostsService(LiveService):
                 return
 
     def host_of(self, broker: int) -> str:
-        (host,) = [row["host_id"] for row in self.brokers() if row["id"] == broker]
-        return str(host)
+        (address,) = [row["host"] for row in self.brokers() if row["id"] == broker]
+        return next(host for host, place in self.places.items() if place.address == address)
 
     def brokers(self) -> list[Any]:
         found: list[Any] = self.get(f"/clusters/{self.cluster_id}")["brokers"]

@@ -89,7 +89,7 @@ def test_doors_are_all_reads_of_a_cluster_that_can_be_filled_in():
         "paths": {
             "/api/v1/clusters/{cluster_id}": row,
             "/api/v1/clusters/{cluster_id}/topics/{name}": row,
-            "/api/v1/clusters/{cluster_id}/topics/{name}/messages": row,
+            "/api/v1/clusters/{cluster_id}/topics/{name}/messages/export": row,
             "/api/v1/clusters/{cluster_id}/things/{thing}": row,
             "/api/v1/clusters/{cluster_id}/written": {"post": {}},
             "/api/v1/tenants": row,

@@ -12,6 +12,7 @@ import errno
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
+from dataplane.cluster import znodes
 from tests.simulation.world.zookeeper import MACHINE as ZOOKEEPER
 
 if TYPE_CHECKING:
@@ -237,14 +238,29 @@ class Chaos:
         pair = self._random.sample(sorted(self.sim.machines), 2)
         one, other = (self.sim.machines[n].name for n in pair)
         self._trace_fault(f"cut {one} | {other}")
-        await self._cut_links([(one, other), (other, one)])
+        await self.cut_links([(one, other), (other, one)])
         return True
+
+    async def _cut_from_controller(self) -> bool:
+        """A broker and the active controller; clients, ZooKeeper and the others see both."""
+        controller = self._controller()
+        if controller is None:
+            return False
+        others = [m for m in self.sim.machines.values() if m is not controller]
+        one, other = self._random.choice(others).name, controller.name
+        self._trace_fault(f"cut {one} | {other}, the controller")
+        await self.cut_links([(one, other), (other, one)])
+        return True
+
+    def _controller(self) -> Machine | None:
+        node = self.sim.zookeeper.find("/controller")
+        return None if node is None else self.sim.machines[znodes.decode_controller(node.data)]
 
     async def _cut_one_way(self) -> bool:
         names = [m.name for m in self.sim.machines.values()]
         one, other = self._random.sample([*names, ZOOKEEPER], 2)
         self._trace_fault(f"cut {one} -> {other}")
-        await self._cut_links([(one, other)])
+        await self.cut_links([(one, other)])
         return True
 
     async def _isolate(self) -> bool:
@@ -255,7 +271,7 @@ class Chaos:
         if with_clients:
             others += self._clients()
         self._trace_fault(f"isolate {machine.name}{' from clients too' if with_clients else ''}")
-        await self._cut_links(
+        await self.cut_links(
             [(machine.name, o) for o in others] + [(o, machine.name) for o in others]
         )
         return True
@@ -263,10 +279,10 @@ class Chaos:
     async def _zk_cut(self) -> bool:
         machine = self._random.choice(list(self.sim.machines.values()))
         self._trace_fault(f"cut {machine.name} | zookeeper")
-        await self._cut_links([(machine.name, ZOOKEEPER), (ZOOKEEPER, machine.name)])
+        await self.cut_links([(machine.name, ZOOKEEPER), (ZOOKEEPER, machine.name)])
         return True
 
-    async def _cut_links(self, links: list[tuple[str, str]]) -> None:
+    async def cut_links(self, links: list[tuple[str, str]]) -> None:
         network = self.sim.network
         for source, target in links:
             network.cut(source, target)

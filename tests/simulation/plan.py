@@ -15,6 +15,7 @@ FAULTS = (
     "pause",
     "cut",
     "cut_one_way",
+    "cut_from_controller",
     "isolate",
     "slow_link",
     "reset",

@@ -5,19 +5,26 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
+from collections.abc import Callable
 
 from tests.simulation.simulation import Result, Simulation
 
 
-def run_seed(seed: int, *, detail: bool = False) -> Result:
-    """One seed in this process."""
+def run_seed(
+    seed: int, *, detail: bool = False, prepare: Callable[[Simulation], None] | None = None
+) -> Result:
+    """One seed in this process. `prepare` may add to the simulation, and must not keep it."""
     hook = sys.unraisablehook
     # What is thrown away with a dead broker would complain about being thrown away.
     sys.unraisablehook = lambda _unraisable: None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            result = Simulation(seed, detail=detail).run()
+            sim = Simulation(seed, detail=detail)
+            if prepare is not None:
+                prepare(sim)
+            result = sim.run()
+            del sim
             gc.collect()
     finally:
         sys.unraisablehook = hook

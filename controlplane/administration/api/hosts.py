@@ -24,6 +24,8 @@ from controlplane.clusters.inputs import BROKERS_MAX
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
 from controlplane.common.problems import field_problem
+from controlplane.healing.draining import drain_pause
+from controlplane.healing.serializers import HostDrainInputSerializer
 from controlplane.tenants.serializers import AuditEventPageSerializer
 
 TAG = "operator"
@@ -78,6 +80,26 @@ class OperatorHostView(OperatorView):
     def delete(self, request: Request, host_id: str) -> Response:
         hosts.host_remove(host_id=host_id, actor=self.actor)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class OperatorHostDrainView(OperatorView):
+    def held(self, host_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        hosts.host_hold(host_id)
+        return selectors.host_detail(host_id)
+
+    @documented(
+        "operator_host_drain_pause",
+        body=HostDrainInputSerializer,
+        answers={200: OperatorHostSerializer},
+        tag=TAG,
+        summary="Pause a host's drain before its next broker, or have it go on",
+    )
+    def post(self, request: Request, host_id: str) -> Response:
+        selectors.host_row(host_id)
+        given = HostDrainInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        drain_pause(host_id=host_id, actor=self.actor, **given.validated_data)
+        return Response(selectors.host_detail(host_id))
 
 
 class OperatorHostPlanView(OperatorView):

@@ -28,7 +28,12 @@ class AdministrationCommand(BaseCommand):
         actions = parser.add_subparsers(dest="action", required=True)
         self.add_actions(actions)
         for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", dest="as_json")
+            action.add_argument(
+                "--json",
+                action="store_true",
+                dest="as_json",
+                help="for scripts: the answer as JSON",
+            )
 
     def add_actions(self, actions: Any) -> None:
         """Add a parser for each subcommand."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dataplane.cluster import requests
 from dataplane.cluster.request_queue import BrokerRequestQueue, PendingRequests, RequestKind
 from dataplane.cluster.responses import deletion_results, leader_and_isr_result
+from dataplane.config.inter_broker import NEWEST
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.retry_warning import RetryWarning
 from dataplane.wire.errors import WireError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dataplane.broker.networking.peer_client import PeerPool
     from dataplane.cluster.image import BrokerInfo
     from dataplane.cluster.responses import DeletionResults, LeaderAndIsrResult
+    from dataplane.config.inter_broker import InterBroker
     from dataplane.wire.messages.leader_and_isr import LeaderAndIsrResponse
     from dataplane.wire.messages.stop_replica import StopReplicaResponse
     from dataplane.wire.schema import Message
@@ -53,10 +55,12 @@ class ControllerChannel:
         live_brokers: Callable[[], Mapping[int, BrokerInfo]],
         on_deleted: Callable[[int, DeletionResults], None],
         on_leader_and_isr: Callable[[int, LeaderAndIsrResult], None],
+        sends: InterBroker = NEWEST,
     ) -> None:
         self.broker = broker
         self.queue = BrokerRequestQueue()
         self._term = requests.Term(controller_id, controller_epoch, broker.epoch)
+        self._sends = sends
         self._peers = peers
         self._listener = listener
         self._live_brokers = live_brokers
@@ -120,7 +124,7 @@ class ControllerChannel:
         message = requests.update_metadata(
             self._term, pending.update_metadata, brokers, full=pending.full
         )
-        await self._send(message, requests.UPDATE_METADATA_VERSION)
+        await self._send(message, self._sends.update_metadata)
 
     async def _send_leader_and_isr(
         self, pending: PendingRequests, brokers: Mapping[int, BrokerInfo]
@@ -128,7 +132,7 @@ class ControllerChannel:
         message = requests.leader_and_isr(
             self._term, pending.leader_and_isr, brokers, self._listener, full=pending.full
         )
-        response: LeaderAndIsrResponse = await self._send(message, requests.LEADER_AND_ISR_VERSION)
+        response: LeaderAndIsrResponse = await self._send(message, self._sends.leader_and_isr)
         answered = leader_and_isr_result(pending.leader_and_isr, response, self.broker.epoch)
         if answered is None:
             return
@@ -141,7 +145,7 @@ class ControllerChannel:
 
     async def _send_stop_replica(self, pending: PendingRequests) -> None:
         message = requests.stop_replica(self._term, pending.stop_replica.items())
-        response: StopReplicaResponse = await self._send(message, requests.STOP_REPLICA_VERSION)
+        response: StopReplicaResponse = await self._send(message, self._sends.stop_replica)
         deleted = deletion_results(pending.stop_replica, response)
         if deleted:
             self._on_deleted(self.broker.id, deleted)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dataplane.cluster.image import BrokerInfo
     from dataplane.cluster.request_queue import BrokerRequestQueue
     from dataplane.cluster.responses import DeletionResults, LeaderAndIsrResult
+    from dataplane.config.inter_broker import InterBroker
 
 OTHERS_MS = 3_000
 """How long an answer waits for brokers other than the controller's to know of a change."""
@@ -32,8 +33,10 @@ class ControllerChannelManager:
         listener: str,
         on_deleted: Callable[[int, DeletionResults], None],
         on_leader_and_isr: Callable[[int, LeaderAndIsrResult], None],
+        sends: InterBroker,
     ) -> None:
         self._context = context
+        self._sends = sends
         self._peers = peers
         self._controller_id = controller_id
         self._listener = listener
@@ -51,6 +54,7 @@ class ControllerChannelManager:
             live_brokers=lambda: self._context.brokers,
             on_deleted=self._on_deleted,
             on_leader_and_isr=self._on_leader_and_isr,
+            sends=self._sends,
         )
         self._channels[broker.id] = channel
         return channel

@@ -6,15 +6,16 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker.controller.load import load_states
+from dataplane.broker.controller.zk_client import OutcomeUnknownError
 from dataplane.broker.metadata.znode_reads import read_all
 from dataplane.cluster import znodes
 from dataplane.cluster.alter_partition import judge_all
 from dataplane.cluster.writes import split
 from dataplane.model.ids import TopicPartition
-from dataplane.ports.coordinator import Delete
+from dataplane.ports.coordinator import BadVersionError, Delete
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from dataplane.broker.controller.partition_reassignment import PartitionReassignment
     from dataplane.broker.controller.partition_state_machine import PartitionStateMachine
@@ -55,7 +56,15 @@ class IsrChanges:
         """
         self._context.check_broker_epoch(sender, sender_epoch)
         changes, answers = judge_all(self._context, sender, proposals)
-        await self._partition_states.commit(changes, metadata_only=True)
+        try:
+            await self._partition_states.commit(changes, metadata_only=True)
+        except OutcomeUnknownError as unknown:
+            if not isinstance(unknown.__cause__, BadVersionError):
+                raise
+            # A leader that waited too long for us has written its ISR itself, most likely.
+            await self._read_again(changes)
+            changes, answers = judge_all(self._context, sender, proposals)
+            await self._partition_states.commit(changes, metadata_only=True)
         for partition in changes:
             written = self._context.state(partition)
             if written is not None:
@@ -74,10 +83,19 @@ class IsrChanges:
             except (ValueError, KeyError, TypeError) as error:
                 log.warning("%s cannot be understood: %s", path, error)
         state_of = self._context.state
-        known = {p: state for p in sorted(partitions) if (state := state_of(p)) is not None}
-        for partition, state in (await load_states(self._zk.coordinator, known)).items():
-            self._context.put(partition, state)
-        self._batch.enqueue_update_metadata(known)
-        self._batch.send()
+        known = [p for p in sorted(partitions) if state_of(p) is not None]
+        await self._read_again(known)
         await self._zk.write(split([Delete(path) for path in found]))
         await self._reassignment.complete_ready(known)
+
+    async def _read_again(self, partitions: Iterable[TopicPartition]) -> None:
+        """States that others than us may have written; everybody hears of them.
+
+        The leader too: it may not know what became of its write.
+        """
+        known = {p: state for p in partitions if (state := self._context.state(p)) is not None}
+        for partition, state in (await load_states(self._zk.coordinator, known)).items():
+            self._context.put(partition, state)
+            self._batch.enqueue_leader_and_isr(partition, state.leader)
+        self._batch.enqueue_update_metadata(known)
+        self._batch.send()

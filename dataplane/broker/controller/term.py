@@ -29,6 +29,7 @@ from dataplane.broker.controller.topic_deletion_manager import TopicDeletionMana
 from dataplane.broker.controller.zk_client import ControllerZkClient
 from dataplane.cluster.offline_replicas import OfflineReplicaRetries
 from dataplane.cluster.replica_state_machine import ReplicaStateMachine
+from dataplane.config.inter_broker import PROTOCOL_KEY, sends_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,8 +68,7 @@ class ControllerTerm:
     ) -> None:
         zk = ControllerZkClient(coordinator, context.epoch_version)
         known_brokers = KnownBrokers(zk)
-        retries = OfflineReplicaRetries()
-        replica_states = ReplicaStateMachine()
+        retries, replica_states = OfflineReplicaRetries(), ReplicaStateMachine()
         self.context = context
         self.channels = channels = ControllerChannelManager(
             context,
@@ -77,6 +77,7 @@ class ControllerTerm:
             listener=listener,
             on_deleted=on_deleted,
             on_leader_and_isr=on_leader_and_isr,
+            sends=sends_at(broker_config().get_str(PROTOCOL_KEY)),
         )
         batch = ControllerBrokerRequestBatch(context, channels)
         common = (context, zk, batch)

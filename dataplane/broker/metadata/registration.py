@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dataplane.broker.metadata.own_nodes import delete_own_node
 from dataplane.cluster import znodes
 from dataplane.cluster.session_file import SESSION_FILE, encode_session
+from dataplane.config.release import VERSION
 from dataplane.ports.coordinator import (
     ConnectionLossError,
     CoordinatorError,
@@ -111,8 +112,11 @@ class Registration:
         session_timeout_ms: int = 18_000,
         on_registered: Callable[[int], None] | None = None,
         check: Callable[[], Awaitable[None]] | None = None,
+        protocol: str = "",
     ) -> None:
-        """`check` raises RegistrationError while the broker may not register."""
+        """`check` raises RegistrationError while the broker may not register; `protocol` is what it
+        sends other brokers by, which its supervisor is told.
+        """
         self.epoch = -1
         self._check = check
         self._coordinator = coordinator
@@ -121,6 +125,7 @@ class Registration:
         self._files = files
         self._log_dir = log_dir
         self._process_id = process_id
+        self._protocol = protocol
         self._session_timeout_ms = session_timeout_ms
         self._on_registered = on_registered
         self._expired = False
@@ -226,7 +231,9 @@ class Registration:
             watch.cancel()
 
     def _write_session_file(self, session_id: int) -> None:
-        content = encode_session(self._process_id, session_id)
+        content = encode_session(
+            self._process_id, session_id, software=VERSION, protocol=self._protocol
+        )
         path = f"{self._log_dir}/{SESSION_FILE}"
         try:
             self._files.make_dirs(self._log_dir)

@@ -1,7 +1,8 @@
 """AlterPartition: proposed ISRs travel to the controller, one request at a time.
 
 Proposals of many partitions that come due together share a request. The controller's word, or its
-refusal, goes back to each partition's leader core; an answer that never comes is asked for again.
+refusal, goes back to each partition's leader core; an answer that never comes is asked for again,
+and meanwhile `PastController` does what can be done without it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.config.inter_broker import NEWEST
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.retry_warning import RetryWarning
 from dataplane.wire.messages.alter_partition import (
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.networking.controller_client import ControllerClient
     from dataplane.broker.replicas.partition import Partition
+    from dataplane.broker.replicas.past_controller import PastController
     from dataplane.replication.effects import ProposeIsr
     from dataplane.wire.messages.alter_partition import AlterPartitionResponse
 
 _log = logging.getLogger(__name__)
 
-VERSION = 3
 TIMEOUT_MS = 10_000
 RETRY_MS_MIN, RETRY_MS_MAX = 50, 1_000
 # Up to so many changes of one answer are logged by name.
@@ -45,11 +47,13 @@ NAMED_MAX = 3
 
 class _Proposal(NamedTuple):
     """With the lives of its members when the leader decided (KIP-903): one that has begun another
-    since may lack what it had, and the controller refuses it.
+    since may lack what it had, and the controller refuses it. `since_s` is the loop's time from
+    which on the controller owes an answer.
     """
 
     isr: ProposeIsr
     epochs: tuple[int, ...]
+    since_s: float
 
 
 class AlterPartitionManager:
@@ -61,12 +65,20 @@ class AlterPartitionManager:
         metadata_cache: MetadataCache,
         metrics: Metrics,
         lifecycle: BrokerLifecycle,
+        past_controller: PastController,
+        *,
+        version: int = NEWEST.alter_partition,
     ) -> None:
+        """`version` is that of the request (`dataplane.config.inter_broker`)."""
         self._controller_client = controller_client
         self._metadata_cache = metadata_cache
         self._metrics = metrics
         self._lifecycle = lifecycle
+        self.past_controller = past_controller
+        self._version = version
         self._queue: dict[Partition, _Proposal] = {}
+        self._open: dict[Partition, _Proposal] = {}
+        """The queue and what is under way: a proposal that is not in here any more was settled."""
         self._task: asyncio.Task[None] | None = None
         self._retry_ms = RETRY_MS_MIN
         self._failures = RetryWarning()
@@ -75,11 +87,28 @@ class AlterPartitionManager:
         """A later proposal of the same partition replaces one that has not left yet."""
         brokers = self._metadata_cache.image.brokers
         epochs = (brokers[each].epoch if each in brokers else -1 for each in proposal.new_isr)
-        self._queue[partition] = _Proposal(proposal, tuple(epochs))
+        loop = asyncio.get_running_loop()
+        made = _Proposal(proposal, tuple(epochs), loop.time())
+        self._open[partition] = self._queue[partition] = made
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._run())
+            self._task = loop.create_task(self._run())
+        self.past_controller.watch(self._open_since, self._close)
+
+    def _open_since(self) -> dict[Partition, float]:
+        return {partition: each.since_s for partition, each in self._open.items()}
+
+    def _close(self, partition: Partition, since_s: float) -> None:
+        """Settled: whatever the controller may still answer is about the past.
+
+        But for a proposal that was made since: it is about what is true now.
+        """
+        proposal = self._open.get(partition)
+        if proposal is not None and proposal.since_s == since_s:
+            del self._open[partition]
+            self._queue.pop(partition, None)
 
     async def stop(self) -> None:
+        await self.past_controller.stop()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -89,17 +118,25 @@ class AlterPartitionManager:
             batch, self._queue = self._queue, {}
             try:
                 response = await self._controller_client.request(
-                    self._request(batch), VERSION, timeout_ms=TIMEOUT_MS
+                    self._request(batch), self._version, timeout_ms=TIMEOUT_MS
                 )
             except (KafkaError, ConnectionError, TimeoutError) as error:
                 await self._requeue(batch, str(error))
                 continue
             if response.error_code != ErrorCode.NONE:
+                self._answered(batch)
                 await self._requeue(batch, ErrorCode.of(response.error_code).name)
                 continue
             self._retry_ms = RETRY_MS_MIN
             self._failures.reset()
             self._apply(batch, response)
+
+    def _answered(self, batch: dict[Partition, _Proposal]) -> None:
+        """A controller that refuses is there: it is not passed by before it is silent again."""
+        now_s = asyncio.get_running_loop().time()
+        for partition, proposal in list(batch.items()):
+            if self._open.get(partition) is proposal:
+                self._open[partition] = batch[partition] = proposal._replace(since_s=now_s)
 
     async def _requeue(self, batch: dict[Partition, _Proposal], reason: str) -> None:
         """Ask again, ever more rarely; a warning once, when it lasts."""
@@ -110,12 +147,16 @@ class AlterPartitionManager:
         await asyncio.sleep(self._retry_ms / 1000)
         self._retry_ms = min(2 * self._retry_ms, RETRY_MS_MAX)
         for partition, proposal in batch.items():
+            if self._open.get(partition) is not proposal:
+                continue
             if partition.is_leader:
-                self._queue.setdefault(partition, proposal)
+                self._queue[partition] = proposal
+            else:
+                del self._open[partition]
 
     def _request(self, batch: dict[Partition, _Proposal]) -> AlterPartitionRequest:
         topics: dict[uuid.UUID, TopicData] = {}
-        for partition, (proposal, epochs) in batch.items():
+        for partition, (proposal, epochs, _since_s) in batch.items():
             topic = topics.get(partition.topic_id)
             if topic is None:
                 topic = topics[partition.topic_id] = TopicData(
@@ -149,7 +190,10 @@ class AlterPartitionManager:
         changed: list[Partition] = []
         joined: set[int] = set()
         left: set[int] = set()
-        for partition in batch:
+        for partition, proposal in batch.items():
+            if self._open.get(partition) is not proposal:
+                continue
+            del self._open[partition]
             answer = answers.get((partition.topic_id, partition.topic_partition.partition))
             if answer is None or answer.error_code != ErrorCode.NONE:
                 code = ErrorCode.of(answer.error_code) if answer else ErrorCode.UNKNOWN_SERVER_ERROR

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.networking.peer_client import FETCH_CHANNEL
 from dataplane.broker.replicas.follower_effects import carry_out
-from dataplane.broker.replicas.replica_fetcher_wire import VERSION, fetch_request, leader_bounds
+from dataplane.broker.replicas.replica_fetcher_wire import fetch_request, leader_bounds
+from dataplane.config.inter_broker import PROTOCOL_KEY, sends_at
 from dataplane.replication.effects import FetchFailed, PartitionFailed, Truncated
 from dataplane.replication.fetcher import FetcherCore, RetryLater, SendFetch
 from dataplane.timing.purgatory import DelayedOperation
@@ -71,6 +72,7 @@ class ReplicaFetcher:
         self._channels = [f"{FETCH_CHANNEL}-{number}-{each}" for each in range(CHANNELS_MAX)]
         self._purgatory = purgatory
         config = context.config
+        self._version = sends_at(config.get_str(PROTOCOL_KEY)).fetch
         wait_max_ms = config.get_int("replica.fetch.wait.max.ms")
         self._answer_ms = max(config.get_int("replica.socket.timeout.ms"), wait_max_ms)
         self._backoff_max_ms = config.get_int("replica.fetch.backoff.ms")
@@ -185,7 +187,7 @@ class ReplicaFetcher:
                 self._carry_on(connection, channel, now_ms)
 
         message = fetch_request(self._context, request, wait_ms=fetch.wait_ms)
-        connection.send(message, VERSION, arrived)
+        connection.send(message, self._version, arrived)
 
     def _take(
         self, frame: memoryview | None, position: int, request: FetchRequestData, now_ms: int
@@ -197,7 +199,7 @@ class ReplicaFetcher:
             core.on_lost(request, now_ms)
         else:
             try:
-                response, _end = decode(FetchResponse, VERSION, frame, position)
+                response, _end = decode(FetchResponse, self._version, frame, position)
             except WireError as error:
                 _log.warning("broker %d's answer cannot be read: %s", self._leader_id, error)
                 core.on_unreadable(request)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from dataplane.replication.fetch_session_handler import FetchRequestData
     from dataplane.replication.partition_fetch_state import PartitionFetchState
 
-VERSION: Final = 17
 BOUNDS_VERSION: Final = 7
 BOUNDS_TIMEOUT_MS: Final = 10_000
 EARLIEST: Final = -2
@@ -63,6 +62,7 @@ def fetch_request(
         replica_state=ReplicaState(
             replica_id=context.lifecycle.broker_id, replica_epoch=context.lifecycle.broker_epoch
         ),
+        replica_id=context.lifecycle.broker_id,  # where older protocols have it
         max_wait_ms=wait_ms if request.may_wait else 0,
         min_bytes=config.get_int("replica.fetch.min.bytes"),
         max_bytes=config.get_int("replica.fetch.response.max.bytes"),

@@ -81,6 +81,7 @@ class ReplicaManager:
         self._owed_roles: dict[TopicPartition, tuple[uuid.UUID, PartitionState, bool]] = {}
         self._removed = RemovedReplicas()
         self._listeners: list[LeadershipListener] = []
+        alter_partition_manager.past_controller.on_superseded(self._superseded)
 
     # -- looking up
 
@@ -148,6 +149,18 @@ class ReplicaManager:
         elif error in {ErrorCode.NONE, ErrorCode.INCONSISTENT_TOPIC_ID}:
             self._owed_roles.pop(topic_partition, None)
         return error
+
+    def _superseded(self, partition: Partition, state: PartitionState) -> None:
+        """ZooKeeper has a later epoch of a partition that is led here; the controller's word of it
+        has not come through.
+        """
+        topic_partition = partition.topic_partition
+        if self._partitions.get(topic_partition) is not partition:
+            return
+        if self._lifecycle.broker_id in state.replicas:
+            self.apply_state(topic_partition, partition.topic_id, state, is_new=False)
+        else:
+            self.stop_replica(topic_partition, -1, delete=False)
 
     def take_up_owed_roles(self) -> None:
         """Try the roles again that a disk has refused; due about once a second."""
@@ -358,7 +371,7 @@ class ReplicaManager:
         return [partition for partition in self._partitions.values() if partition.is_leader]
 
     def tick_isr(self) -> None:
-        """Look for lagging followers; due twice per `replica.lag.time.max.ms`."""
+        """Look for lagging followers; due `LOOKS_PER_LAG_TIME` times in a lag time."""
         for partition in self.led():
             partition.tick()
 

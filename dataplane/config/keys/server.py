@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from dataplane.config.addresses import check_connections_by_address
 from dataplane.config.key import ConfigKey, ConfigType
 from dataplane.config.keys.declare import (
@@ -18,6 +20,8 @@ from dataplane.config.keys.declare import (
     text,
     unsupported_class,
 )
+from dataplane.config.keys.versions import check_spoken
+from dataplane.config.release import NEWEST_PROTOCOL
 
 KEYS = (
     number(
@@ -79,6 +83,14 @@ KEYS = (
         "Protocol among brokers when inter.broker.listener.name is not set.",
         choices=("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
         scope=INTERNAL,
+    ),
+    dataclasses.replace(
+        text(
+            "inter.broker.protocol.version",
+            NEWEST_PROTOCOL,
+            "What brokers send each other; raised when all of them run a release that knows it.",
+        ),
+        check=check_spoken,
     ),
     text(
         "control.plane.listener.name",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from dataplane.config.release import NEWEST_PROTOCOL, OLDEST_PROTOCOL
+
 if TYPE_CHECKING:
     from dataplane.config.key import Value
 
@@ -54,6 +56,20 @@ def check_version(value: Value) -> None:
     """Raises ValueError for what is no version of Kafka up to 4.0."""
     if not isinstance(value, str) or full_version(value) is None:
         raise ValueError("Value must be a version of Kafka, such as 3.0-IV1 or 3.9")
+
+
+def check_spoken(value: Value) -> None:
+    """Raises ValueError for a version that brokers of this release do not speak to each other."""
+    check_version(value)
+    found = full_version(str(value)) or ""
+    if not _rank(OLDEST_PROTOCOL) <= _rank(found) <= _rank(NEWEST_PROTOCOL):
+        raise ValueError(
+            f"Value must be from {OLDEST_PROTOCOL} to {NEWEST_PROTOCOL}, which this release speaks"
+        )
+
+
+def _rank(version: str) -> int:
+    return VERSIONS.index(version)
 
 
 def full_version(text: str) -> str | None:

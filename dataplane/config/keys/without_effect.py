@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from dataplane.config.key import WITHOUT_EFFECT, ConfigKey, ConfigType, Dynamic, Scope
 from dataplane.config.keys.declare import CLUSTER, INTERNAL, OPERATOR, PER_BROKER, must_stay_unset
-from dataplane.config.keys.versions import check_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -250,11 +249,6 @@ KEYS = (
         OPERATOR,
         _key("alter.log.dirs.replication.quota.window.num", INT, 11, least=1),
         _key("alter.log.dirs.replication.quota.window.size.seconds", INT, 1, least=1),
-    ),
-    *_group(
-        "brokers speak the protocol of release 3.9 to each other.",
-        OPERATOR,
-        _key("inter.broker.protocol.version", STRING, "3.9-IV0", check=check_version),
     ),
     *_group(
         "connections among brokers have limits of their own.",

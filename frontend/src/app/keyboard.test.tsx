@@ -2,7 +2,18 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage } from "@/testing/app";
-import { broker, cluster, collector, operation, plan, session, topic, topicCounts, topicRow } from "@/testing/samples";
+import {
+  broker,
+  cluster,
+  collector,
+  operation,
+  plan,
+  session,
+  topic,
+  topicCounts,
+  topicRow,
+  versions,
+} from "@/testing/samples";
 import { alert } from "@/testing/samples-alerts";
 import { group, groupCounts, groupRow } from "@/testing/samples-groups";
 import { type Answers, ok, Refusal } from "@/testing/server";
@@ -23,6 +34,7 @@ const PAGES: Answers = {
       cluster: ok(cluster({ brokers: [broker()] })),
       summary: ok({ topics: 1, partitions: 1, under_replicated: 0, offline: 0, size_bytes: 1 }),
       loads: ok([{ id: 1, leaders: 1, replicas: 1, size_bytes: 1 }]),
+      versions: ok(versions()),
       reassignments: ok({ total: 0, rows: [], unknown: [] }),
       attention: ok([]),
       events: ok([]),

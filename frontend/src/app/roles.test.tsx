@@ -15,6 +15,7 @@ import {
   topic,
   topicCounts,
   topicRow,
+  versions,
 } from "@/testing/samples";
 import { group, groupCounts, groupRow, lagPoint } from "@/testing/samples-groups";
 import { type Answers, ok } from "@/testing/server";
@@ -69,6 +70,7 @@ const PAGES: Answers = {
     parts: {
       cluster: ok(cluster({ brokers: [broker()] })),
       summary: ok({ topics: 1, partitions: 1, under_replicated: 0, offline: 0, size_bytes: 1 }),
+      versions: ok(versions({ may_change: false })),
       loads,
       reassignments: moves,
       attention: ok([]),
@@ -84,9 +86,12 @@ const PAGES: Answers = {
       }),
     },
   },
+  "GET /api/v1/clusters/c1/users": { data: [], page: { next: null, has_more: false } },
   "GET /console/api/pages/access/c1": {
     parts: {
-      users: ok([user]),
+      users: ok([{ ...user, rules: { count: 0, denies: 0, first: [] } }]),
+      users_counts: ok({ page: 1, size: 50, matched: 1, total: 1, managed: [] }),
+      acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
       overlaps: ok([]),
       acls: ok([]),
       quotas: ok([quota]),

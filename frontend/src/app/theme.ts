@@ -7,6 +7,7 @@ import {
   type MantineColorsTuple,
   type ModalProps,
   type PaperProps,
+  type PasswordInputProps,
   type TableProps,
   type TooltipProps,
 } from "@mantine/core";
@@ -16,6 +17,12 @@ import { words } from "@/words";
 const CLOSE = {
   get "aria-label"() {
     return words.common.close;
+  },
+};
+/** Beside a password. */
+const SHOW = {
+  get "aria-label"() {
+    return words.common.showWhatIsTyped;
   },
 };
 
@@ -92,6 +99,12 @@ export const theme = createTheme({
         overlayProps: { backgroundOpacity: 0.45 },
         closeButtonProps: CLOSE,
       } satisfies Partial<ModalProps>,
+    },
+    PasswordInput: {
+      defaultProps: {
+        visibilityToggleFocusable: true,
+        visibilityToggleButtonProps: SHOW,
+      } satisfies Partial<PasswordInputProps>,
     },
     Paper: { defaultProps: { withBorder: true, radius: "lg" } satisfies Partial<PaperProps> },
     Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: "sm" } satisfies Partial<TableProps> },

@@ -22,7 +22,7 @@ export function AlertBadge() {
   const worst = firing[0];
   if (!worst) return null;
   const more = data.page.has_more;
-  const fires = (more ? say.atLeastFire : say.fire)(firing.length, worst.severity);
+  const fires = (more ? say.atLeastFire : say.fire)(firing.length, say.severities[worst.severity]);
   const text = isError ? say.notReadLately(fires) : fires;
   return (
     <Hint label={text}>

@@ -1,8 +1,12 @@
 import type { Broker } from "@/lib/types";
+import { wordOf } from "@/lib/word-of";
 import { words } from "@/words/late-parts";
 import { Status } from "./status";
 
 const say = words.brokerState;
+
+/** The state of a broker's process in one word. */
+export const processWord = (state: string): string => wordOf(say.states, state);
 
 /** Whether a broker is there, and as it was placed; unknown is neither alive nor down. */
 export function BrokerState({ broker }: { broker: Broker }) {
@@ -14,7 +18,7 @@ export function BrokerState({ broker }: { broker: Broker }) {
   return (
     <Status
       tone={starting ? "run" : "bad"}
-      label={starting ? state : say.down(state)}
+      label={starting ? processWord(state) : say.down(processWord(state))}
       pulse={starting}
       hint={broker.message || drift || undefined}
     />

@@ -2,6 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import { knownShare, linesOf, type Measure, useChart } from "@/lib/charts";
 import { isRefusal } from "@/lib/problem";
 import { CHART_RANGES, type ChartRange } from "@/lib/search";
+import { wordOf } from "@/lib/word-of";
 import { words } from "@/words/charts";
 import { Card, Lines } from "./card";
 import { TimeChart } from "./charts/time-chart";
@@ -79,7 +80,7 @@ export function MeasureChart({ title, clusterId, measure, about, format, range, 
               {say.ofTheRangeIsKnown(<Quantity of="share" value={known} />)}
             </span>
           )}
-          <span>{say.by(chart.source)}</span>
+          <span>{say.by(wordOf(say.sources, chart.source))}</span>
           {!chart.complete && <span className="ps-warn">{say.notAllSeriesAreShown}</span>}
         </div>
       )}

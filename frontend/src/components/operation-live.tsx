@@ -3,17 +3,20 @@ import { Button, Group, Progress, Stack } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { kindWithin } from "@/lib/kinds";
+import { isKind, kindLabel, kindWithin } from "@/lib/kinds";
 import { percentDone, TERMINAL } from "@/lib/operations";
 import { needOf, useMayWrite } from "@/lib/permissions";
-import { useCancelOperation, useOperation, useUndoPlan } from "@/lib/plans";
-import type { Operation, OperationState, Plan } from "@/lib/types";
+import { useCancelOperation, useMakePlan, useOperation, useUndoPlan } from "@/lib/plans";
+import { toProblem } from "@/lib/problem";
+import type { NextPlan, Operation, OperationState, Plan, PlanRequest } from "@/lib/types";
 import { words } from "@/words/plans";
+import { words as scaling } from "@/words/scaling";
 import { Lines } from "./card";
 import { OneTimeSecret } from "./one-time-secret";
 import { OperationAnnouncer, OperationOutcome } from "./operation-outcome";
 import { OperationSteps } from "./operation-steps";
 import { PlanReview } from "./plan-review";
+import { InTheWay } from "./in-the-way";
 import { ProblemPanel } from "./problem-panel";
 import { Dialog } from "./dialog";
 import { Quantity } from "./quantity";
@@ -91,6 +94,13 @@ export function OperationLive({ id, done, onState, standalone = false }: Operati
       {operation.state === "succeeded" && operation.has_secret && canWrite && (
         <OneTimeSecret operationId={operation.id} />
       )}
+      {operation.state === "succeeded" && operation.outcome?.next_plan && (
+        <NextPlanButton
+          next={operation.outcome.next_plan}
+          clusterId={operation.cluster_id}
+          say={scaling.nextPlan.next}
+        />
+      )}
       {operation.state === "succeeded" && done}
     </Stack>
   );
@@ -102,6 +112,8 @@ interface PlanDialogProps {
   title: string;
   plan: Plan | undefined;
   error?: unknown;
+  /** What a refused plan was about: a refusal may offer the plan that takes away what is in the way. */
+  clusterId?: string;
   onReplan: () => void;
   onStarted?: () => void;
   leave?: Leave;
@@ -116,7 +128,8 @@ export interface Leave {
 }
 
 /** A plan in a dialog: its effect, its confirmation, then the operation live until it is verified. */
-export function PlanDialog({ opened, onClose, title, plan, error, onReplan, onStarted, leave, done }: PlanDialogProps) {
+export function PlanDialog(props: PlanDialogProps) {
+  const { opened, onClose, title, plan, error, clusterId, onReplan, onStarted, leave, done } = props;
   const [started, setStarted] = useState<{ planId: string; operationId: string } | null>(null);
   const operationId = started && started.planId === plan?.id ? started.operationId : null;
   const [state, setState] = useState<OperationState | null>(null);
@@ -136,8 +149,16 @@ export function PlanDialog({ opened, onClose, title, plan, error, onReplan, onSt
   if (operationId) {
     const back = leave && <Button onClick={close}>{leave.label}</Button>;
     body = <OperationLive id={operationId} done={done ?? back} onState={setState} />;
-  } else if (error) body = <ProblemPanel error={error} onRetry={onReplan} />;
-  else if (plan) {
+  } else if (error) {
+    const next = toProblem(error).next_plan;
+    body = (
+      <Stack gap="md">
+        <ProblemPanel error={error} onRetry={onReplan} />
+        <InTheWay error={error} />
+        {next && <NextPlanButton next={next} clusterId={clusterId} say={scaling.nextPlan.first} />}
+      </Stack>
+    );
+  } else if (plan) {
     body = (
       <PlanReview
         key={plan.id}
@@ -184,5 +205,42 @@ function UndoButton({ operation, offered }: { operation: Operation; offered: boo
         onReplan={() => undo.mutate(operation.id)}
       />
     </>
+  );
+}
+
+interface NextPlanProps {
+  next: NextPlan;
+  clusterId: string | null | undefined;
+  /** What the button says of the kind. */
+  say: (kind: string) => string;
+}
+
+/** The plan that is offered next, made when it is asked for, to those who may confirm it. */
+function NextPlanButton({ next, clusterId, say: label }: NextPlanProps) {
+  const [opened, setOpened] = useState(false);
+  const plan = useMakePlan();
+  const may = useMayWrite();
+  if (!clusterId || !isKind(next.kind) || !may("cluster", clusterId)) return null;
+  // The service has written the inputs, and checks them like anybody's.
+  const request = { kind: next.kind, cluster_id: clusterId, inputs: next.inputs } as PlanRequest;
+  const open = () => {
+    setOpened(true);
+    plan.mutate(request);
+  };
+  return (
+    <Group>
+      <Button variant="default" onClick={open}>
+        {label(kindWithin(next.kind))}
+      </Button>
+      <PlanDialog
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={kindLabel(next.kind)}
+        plan={plan.data}
+        error={plan.error}
+        clusterId={clusterId}
+        onReplan={() => plan.mutate(request)}
+      />
+    </Group>
   );
 }

@@ -11,6 +11,8 @@ import { OffsetDiff } from "./diffs/offset-diff";
 import { QuotaDiff } from "./diffs/quota-diff";
 import { ReassignmentDiff } from "./diffs/reassignment-diff";
 import { RollDiff } from "./diffs/roll-diff";
+import { AddBrokersDiff, RemoveBrokersDiff } from "./diffs/scale-diff";
+import { FinalizeDiff, UpgradeDiff } from "./diffs/upgrade-diff";
 
 /** The effect of a plan, drawn for its kind; most kinds change one thing and show it before and after. `past`: it was confirmed. */
 export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean }) {
@@ -23,6 +25,14 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
       return <ConfigureDiff diff={plan.diff} />;
     case "cluster.restart":
       return <RollDiff diff={plan.diff} />;
+    case "cluster.add_brokers":
+      return <AddBrokersDiff diff={plan.diff} />;
+    case "cluster.remove_brokers":
+      return <RemoveBrokersDiff diff={plan.diff} />;
+    case "cluster.upgrade":
+      return <UpgradeDiff diff={plan.diff} />;
+    case "cluster.finalize_version":
+      return <FinalizeDiff diff={plan.diff} />;
     case "offset.reset":
     case "offset.restore":
       return <OffsetDiff diff={plan.diff} />;

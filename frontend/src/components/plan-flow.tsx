@@ -43,6 +43,7 @@ export function PlanFlow({ request, title, onClose, onStarted, leave, onFields, 
       title={title}
       plan={plan.data}
       error={plan.error}
+      clusterId={request?.cluster_id ?? undefined}
       onReplan={() => request && mutate(request)}
       onStarted={onStarted}
       leave={leave}

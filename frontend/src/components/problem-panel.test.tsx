@@ -12,7 +12,7 @@ const show = (error: unknown) =>
   );
 
 describe("a problem", () => {
-  it("names fields in words and never by pointer, and says nothing twice", () => {
+  it("names fields in words and never by pointer, and says nothing twice", async () => {
     show(
       new ApiError({
         title: "Some fields are not valid",
@@ -24,6 +24,7 @@ describe("a problem", () => {
         ],
       }),
     );
+    await screen.findByText("Replication factor:");
     expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
       "Replication factor: Must be at most 3.",
       "retention.ms is 'soon'.",

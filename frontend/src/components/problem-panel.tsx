@@ -1,9 +1,13 @@
 import { Button, CopyButton } from "@mantine/core";
-import { fieldLabel, toProblem } from "@/lib/problem";
+import { lazy, Suspense } from "react";
+import { toProblem } from "@/lib/problem";
 import { words } from "@/words/parts";
 import { Notice } from "./notice";
 
 const say = words.problemPanel;
+
+/** Loaded with the first problem that is about a field: the names of all fields are not in the first view. */
+const FieldName = lazy(() => import("./field-name"));
 
 /** A problem+json error: what is wrong, in the fields' own names where it is about fields, and the request id to quote. */
 export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
@@ -23,7 +27,9 @@ export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () 
         <ul style={{ margin: "4px 0", paddingLeft: 18 }}>
           {fields.map((item, index) => (
             <li key={index}>
-              <FieldName pointer={item.pointer} detail={item.detail} />
+              <Suspense fallback={null}>
+                <FieldName pointer={item.pointer} detail={item.detail} />
+              </Suspense>
               {item.detail}
             </li>
           ))}
@@ -45,11 +51,4 @@ export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () 
       )}
     </Notice>
   );
-}
-
-/** Named before its sentence, unless the sentence names it itself. */
-function FieldName({ pointer, detail }: { pointer: string; detail: string }) {
-  const label = fieldLabel(pointer);
-  if (label === "" || detail.toLowerCase().includes(label.toLowerCase())) return null;
-  return <strong style={{ fontWeight: 600 }}>{label}: </strong>;
 }

@@ -17,7 +17,7 @@ export function Replicas({ clusterId, replicas, isr, leader }: ReplicasProps) {
     <span className="ps-chips">
       {replicas.map((id) => {
         const kind = id === leader ? "leader" : isr.includes(id) ? "synced" : "behind";
-        const hint = { leader: "leader", synced: say.inSync, behind: say.notInSync }[kind];
+        const hint = { leader: say.leader, synced: say.inSync, behind: say.notInSync }[kind];
         return (
           <Hint key={id} label={say.broker(id, hint)}>
             <Link

@@ -862,6 +862,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/healing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Self-healing of a cluster: its policy, the last decision, its cases */
+        get: operations["cluster_healing_get"];
+        /** Have brokers of a host that is gone put elsewhere: off, asked first, by itself */
+        put: operations["cluster_healing_set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/healing/cases/{case_id}/dismissal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say no to a proposal, while this silence of the host lasts */
+        post: operations["cluster_healing_dismiss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/offset-samples/{topic}": {
         parameters: {
             query?: never;
@@ -903,7 +938,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Quotas of users and client ids, as each broker keeps them */
+        /** Quotas of users and client ids, as brokers keep them, or kept them last */
         get: operations["client_quota_list"];
         put?: never;
         post?: never;
@@ -920,7 +955,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the brokers are moving right now */
+        /** What the brokers are moving right now, or were when they last said so */
         get: operations["reassignment_list"];
         put?: never;
         post?: never;
@@ -1146,6 +1181,23 @@ export interface paths {
         };
         /** How clients of one user connect: by the mechanism of its newest password */
         get: operations["kafka_user_client_config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which release its brokers run, and which they could */
+        get: operations["cluster_versions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1714,6 +1766,23 @@ export interface paths {
         post?: never;
         /** Let a host go that runs nothing and whose agent is stopped */
         delete: operations["operator_host_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/hosts/{host_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause a host's drain before its next broker, or have it go on */
+        post: operations["operator_host_drain_pause"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2688,7 +2757,16 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         AccessDriftRow: {
+            /** @description The plan that takes over what the brokers have. */
+            adopt: components["schemas"]["AccessWay"] | null;
+            adopt_problem: string;
             area: components["schemas"]["AreaEnum"];
+            /** @description The plan that makes the brokers as they were left. */
+            back: components["schemas"]["AccessWay"] | null;
+            /** @description Why there is no way back. */
+            back_problem: string;
+            /** @description Who made the difference. */
+            changed_by: string;
             /** @description What the last verified operation left. */
             desired: string;
             /** @description A user's name, or a rule in words. */
@@ -2709,6 +2787,13 @@ export interface components {
         };
         /** @enum {string} */
         AccessVerdictEnum: "allowed" | "denied" | "unknown";
+        AccessWay: {
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @description Of an operation, as `POST /plans` takes it. */
+            kind: string;
+        };
         AcknowledgementInputRequest: {
             note: string;
         };
@@ -2808,9 +2893,13 @@ export interface components {
             before: components["schemas"]["AclBinding"][];
         };
         AclInputs: {
+            /** @description Take over what the brokers have: each rule is there already, or gone already, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             bindings: components["schemas"]["BindingInputs"][];
         };
         AclInputsRequest: {
+            /** @description Take over what the brokers have: each rule is there already, or gone already, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             bindings: components["schemas"]["BindingInputsRequest"][];
         };
         AclListPart: {
@@ -2857,6 +2946,32 @@ export interface components {
             /** @description Why the part is stale or unavailable. */
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
+        };
+        AddBrokersDiff: {
+            brokers: components["schemas"]["AddedBroker"][];
+            count_after: number;
+            count_before: number;
+            /** @description Defaults that follow from the number of brokers, written down as they are. */
+            settings_kept: {
+                [key: string]: string;
+            };
+        };
+        AddBrokersInputs: {
+            /** @description How many more brokers. */
+            count: number;
+        };
+        AddBrokersInputsRequest: {
+            /** @description How many more brokers. */
+            count: number;
+        };
+        AddedBroker: {
+            address: string;
+            broker_id: number;
+            client_port: number;
+            internal_port: number;
+            rack: string;
+            /** @description Why there. */
+            reason: string;
         };
         Alert: {
             /** Format: date-time */
@@ -3340,8 +3455,9 @@ export interface components {
             /** @description Where it is not as it was placed; null while the cluster was not read. Brokers of a cluster that runs elsewhere have none. */
             drift: components["schemas"]["BrokerDrift"][] | null;
             host: string;
-            host_id: string | null;
             id: number;
+            /** @description Whether an agent of the service runs it. */
+            managed: boolean;
             message: string;
             observed_state: string;
             pid: number | null;
@@ -3359,10 +3475,11 @@ export interface components {
             /** @description Where it is not as it was placed; null while the cluster was not read. Brokers of a cluster that runs elsewhere have none. */
             drift: components["schemas"]["BrokerDrift"][] | null;
             host: string;
-            host_id: string | null;
             id: number;
             is_controller: boolean | null;
             leaders: number | null;
+            /** @description Whether an agent of the service runs it. */
+            managed: boolean;
             /** @description Whether the reader may restart it and have leaders elected. */
             may_change: boolean;
             message: string;
@@ -3425,7 +3542,6 @@ export interface components {
             answered_at_ms: number | null;
             /** @description In their order in the log; the next page holds what was before. An entry is on one page, which may hold fewer lines than asked for, also none. */
             data: components["schemas"]["LogLine"][];
-            host_id: string;
             page: components["schemas"]["Page"];
             /** @description Of all that the host keeps of the log. */
             size_bytes: number | null;
@@ -3456,6 +3572,8 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         BrokerProcess: {
+            /** @description SHA-256 of the release's files. */
+            digest: string | null;
             /** @description Ends that nobody asked for since it was placed or restarted by plan. */
             ends: components["schemas"]["BrokerEnd"][];
             exit_code: number | null;
@@ -3465,10 +3583,16 @@ export interface components {
             log_tail: string[] | null;
             message: string;
             pid: number | null;
+            /** @description inter.broker.protocol.version, as the process says. */
+            protocol: string | null;
             reported_at_ms: number | null;
             restarts: number;
             since_ms: number | null;
+            /** @description What the process calls itself; null: it does not say. */
+            software: string | null;
             state: string;
+            /** @description Of which its agent started it; null: not known. */
+            version: string | null;
         };
         BrokerProcessPart: {
             /**
@@ -3523,6 +3647,18 @@ export interface components {
         BrokerVerdict: {
             broker: number;
             verdict: components["schemas"]["AccessVerdictEnum"];
+        };
+        BrokerVersion: {
+            /** @description What its host was told to run. */
+            desired: string;
+            digest: string | null;
+            id: number;
+            /** @description What the process says that it speaks to other brokers. */
+            protocol: string | null;
+            /** @description What its agent started; null: not reported, or not known. */
+            running: string | null;
+            /** @description What the process calls itself; null: it does not say, as older releases. */
+            software: string | null;
         };
         /** @enum {string} */
         CauseEnum: "data_lost" | "stopped" | "rebalancing" | "not_owned" | "stuck_partition" | "stuck_member" | "stalled" | "hot_partition" | "slow_member" | "skewed" | "too_few_members" | "too_slow" | "rewound" | "not_committing" | "never_committed" | "catching_up" | "idle_members" | "nobody" | "caught_up" | "unknown";
@@ -3587,8 +3723,10 @@ export interface components {
             key: string;
             /** @description What brokers go by now; null: they differ, or it is not known. */
             now: string | null;
-            way: components["schemas"]["WayEnum"];
+            way: components["schemas"]["ChangedSettingWayEnum"];
         };
+        /** @enum {string} */
+        ChangedSettingWayEnum: "dynamic" | "static";
         Chart: {
             /** Format: date-time */
             as_of: string | null;
@@ -3654,6 +3792,7 @@ export interface components {
         };
         ClientQuotaList: {
             data: components["schemas"]["ClientQuota"][];
+            observed: components["schemas"]["Observed"];
         };
         ClientQuotaListPart: {
             /**
@@ -3674,7 +3813,7 @@ export interface components {
             created_at: string;
             /**
              * Format: double
-             * @description Seconds that writes with acks=all may wait while two of its hosts do not reach each other but both reach ZooKeeper: 1.5 times its replica.lag.time.max.ms. A leader that does not reach the active controller waits until the cut ends. Null for a cluster whose settings others choose.
+             * @description Seconds that writes with acks=all may wait while two of its hosts do not reach each other but both reach ZooKeeper, also where one of the two has the active controller: 1.25 times its replica.lag.time.max.ms, and 1.5 s. Null for a cluster whose settings others choose.
              */
             cut_bound_s: number | null;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
@@ -3692,6 +3831,39 @@ export interface components {
             /** @description Why the brokers did not say who they are: controller and, of a registered cluster, brokers are unknown then. Null when they did, or were not asked, as in lists. */
             unknown_because: string | null;
             zookeeper_path: string | null;
+        };
+        ClusterAdd_BrokersPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["AddBrokersDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["AddBrokersInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.add_brokers";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterAdd_BrokersPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["AddBrokersInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.add_brokers";
         };
         ClusterConfigureInputs: {
             /** @default 60 */
@@ -3907,6 +4079,47 @@ export interface components {
              */
             kind: "cluster.delete";
         };
+        ClusterFinalizeVersionInputs: {
+            /** @default 60 */
+            canary_s?: number;
+        };
+        ClusterFinalizeVersionInputsRequest: {
+            /** @default 60 */
+            canary_s?: number;
+        };
+        ClusterFinalize_VersionPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["FinalizeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterFinalizeVersionInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.finalize_version";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterFinalize_VersionPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ClusterFinalizeVersionInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.finalize_version";
+        };
         /** @enum {string} */
         ClusterKindEnum: "managed" | "registered";
         ClusterListPart: {
@@ -4031,6 +4244,72 @@ export interface components {
              */
             kind: "cluster.register";
         };
+        ClusterRemove_BrokersPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["RemoveBrokersDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["RemoveBrokersInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.remove_brokers";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterRemove_BrokersPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["RemoveBrokersInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.remove_brokers";
+        };
+        ClusterReplace_BrokerPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ReplaceDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ReplaceBrokerInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.replace_broker";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterReplace_BrokerPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ReplaceBrokerInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.replace_broker";
+        };
         ClusterRestartInputs: {
             /** @description Only these; without them all. */
             brokers?: number[];
@@ -4151,6 +4430,83 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        ClusterUpgradeInputs: {
+            /** @default 60 */
+            canary_s?: number;
+            /** @description The directory's name on the hosts; `agent` is what their agents are of. */
+            version: string;
+        };
+        ClusterUpgradeInputsRequest: {
+            /** @default 60 */
+            canary_s?: number;
+            /** @description The directory's name on the hosts; `agent` is what their agents are of. */
+            version: string;
+        };
+        ClusterUpgradePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["UpgradeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterUpgradeInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.upgrade";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterUpgradePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ClusterUpgradeInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.upgrade";
+        };
+        ClusterVersions: {
+            brokers: components["schemas"]["BrokerVersion"][];
+            changes: string[];
+            /** @description Whether brokers are of two versions. */
+            is_mixed: boolean;
+            may_change: boolean;
+            /** @description What any of its hosts has. */
+            offers: components["schemas"]["VersionOffer"][];
+            /** @description inter.broker.protocol.version; null while the brokers do not all say the same. */
+            protocol: string | null;
+            /** @description To which it may be raised; null where to none, or not known. */
+            protocol_newest: string | null;
+            /**
+             * Format: date-time
+             * @description The oldest of its hosts' reports; they report when something has changed.
+             */
+            reported_at: string | null;
+            software: string | null;
+            /** @description `agent`: what the hosts' agents are of. */
+            version: string;
+        };
+        ClusterVersionsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ClusterVersions"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         Collector: {
             failures: number;
             /** Format: date-time */
@@ -4234,10 +4590,12 @@ export interface components {
         };
         ConsoleAccessParts: {
             acls: components["schemas"]["AclListPart"];
+            acls_counts: components["schemas"]["ListCountsPart"];
             drift: components["schemas"]["AccessDriftPart"];
             overlaps: components["schemas"]["PasswordOverlapListPart"];
             quotas: components["schemas"]["ClientQuotaListPart"];
-            users: components["schemas"]["KafkaUserListPart"];
+            users: components["schemas"]["ListedUserListPart"];
+            users_counts: components["schemas"]["UserCountsPart"];
         };
         ConsoleAnalyticsPage: {
             parts: components["schemas"]["ConsoleAnalyticsParts"];
@@ -4279,6 +4637,7 @@ export interface components {
             operations: components["schemas"]["OperationListPart"];
             reassignments: components["schemas"]["ActiveReassignmentsPart"];
             summary: components["schemas"]["ClusterSummaryPart"];
+            versions: components["schemas"]["ClusterVersionsPart"];
         };
         ConsoleGroupPage: {
             parts: components["schemas"]["ConsoleGroupParts"];
@@ -4679,6 +5038,15 @@ export interface components {
             usable_bytes: number | null;
         };
         Drift: {
+            /** @description The plan that takes over what the brokers have. */
+            adopt: components["schemas"]["Way"] | null;
+            adopt_problem: string;
+            /** @description The plan that makes the brokers as they were left. */
+            back: components["schemas"]["Way"] | null;
+            /** @description Why there is no way back. */
+            back_problem: string;
+            /** @description Who made the difference. */
+            changed_by: string;
             /** @description null: a setting that is not set. */
             desired: string | null;
             /** @description partitions, replication_factor, or a setting. */
@@ -4742,6 +5110,14 @@ export interface components {
         };
         FavouriteList: {
             data: components["schemas"]["Favourite"][];
+        };
+        FinalizeDiff: {
+            brokers: components["schemas"]["RolledBroker"][];
+            canary_s: number;
+            /** @description Versions on the hosts that the brokers cannot go back to afterwards. */
+            no_way_back_to: string[];
+            protocol: components["schemas"]["Protocol"];
+            version: string;
         };
         FirstVerdict: {
             /**
@@ -5062,6 +5438,72 @@ export interface components {
             observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
         };
+        Healing: {
+            /** @description The newest first. */
+            cases: components["schemas"]["HealingCase"][];
+            /** Format: date-time */
+            changed_at: string | null;
+            changed_by: string | null;
+            /** @description What the last round came to; null: there was none. */
+            decision: components["schemas"]["HealingDecision"] | null;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            mode: components["schemas"]["HealingModeEnum"];
+            per_day_max: number;
+            replace_after_s: number;
+            time_zone: string;
+            /** @description Now. */
+            window_open: boolean;
+            /** Format: date-time */
+            window_opens_at: string | null;
+            windows: components["schemas"]["MaintenanceWindow"][];
+        };
+        HealingCase: {
+            broker: number;
+            /** @description Who decided; null: the service. */
+            by: string | null;
+            code: string;
+            /** Format: date-time */
+            created_at: string;
+            host_id: string;
+            id: string;
+            /** Format: date-time */
+            moved_at: string;
+            operation_id: string | null;
+            /** Format: date-time */
+            silent_since: string | null;
+            state: components["schemas"]["HealingCaseStateEnum"];
+            /** @description Why it is in this state. */
+            text: string;
+        };
+        /** @enum {string} */
+        HealingCaseStateEnum: "waiting" | "proposed" | "replacing" | "healed" | "failed" | "dismissed" | "withdrawn";
+        HealingDecision: {
+            /** Format: date-time */
+            at: string;
+            code: string;
+            text: string;
+        };
+        /** @enum {string} */
+        HealingModeEnum: "off" | "ask" | "automatic";
+        HealingPolicyInputRequest: {
+            /** @description `off`: nothing. `ask`: it is proposed. `automatic`: a broker whose host is silent is put on another one. */
+            mode: components["schemas"]["HealingModeEnum"];
+            /**
+             * @description So many replacements by themselves in 24 hours.
+             * @default 2
+             */
+            per_day_max?: number;
+            /**
+             * @description How long a host is silent before.
+             * @default 1800
+             */
+            replace_after_s?: number;
+            /** @default UTC */
+            time_zone?: string;
+            /** @description When in a week, unless partitions fail already; none: at any time. */
+            windows?: components["schemas"]["MaintenanceWindowRequest"][];
+        };
         Health: {
             /**
              * Format: date-time
@@ -5123,6 +5565,33 @@ export interface components {
             problem: string | null;
             /** Format: date-time */
             reported_at: string | null;
+        };
+        HostDrain: {
+            /** @description Cluster and broker of that move. */
+            about: string | null;
+            /** Format: date-time */
+            began_at: string;
+            by: string;
+            /**
+             * Format: date-time
+             * @description When nothing was left there.
+             */
+            ended_at: string | null;
+            /** @description Brokers that are still there. */
+            left: number;
+            /** @description Brokers that have left. */
+            moved: number;
+            /** @description The move under way. */
+            operation_id: string | null;
+            /** Format: date-time */
+            paused_at: string | null;
+            paused_by: string | null;
+            /** @description Why no move is under way. */
+            waiting_for: string | null;
+        };
+        HostDrainInputRequest: {
+            /** @description Whether no other broker is begun. */
+            paused: boolean;
         };
         HostLabel: {
             key: string;
@@ -5336,17 +5805,6 @@ export interface components {
             /** @description Why it may be old or not all there is; null when the last observation read it. */
             stale_reason: string | null;
             username: string;
-        };
-        KafkaUserListPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["KafkaUser"][] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
         };
         KafkaUserPage: {
             data: components["schemas"]["KafkaUser"][];
@@ -5648,6 +6106,52 @@ export interface components {
             code: string;
             text: string;
         };
+        ListCounts: {
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+        };
+        ListCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ListCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        ListedUser: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
+            /** @description The service's own user. */
+            managed: boolean;
+            mechanisms: string[];
+            /** @description null: ACLs were never read. */
+            rules: components["schemas"]["UserRules"] | null;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
+            username: string;
+        };
+        ListedUserListPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ListedUser"][] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         /** @enum {string} */
         ListenerSecurityEnum: "SASL_SSL" | "SASL_PLAINTEXT";
         /** @enum {string} */
@@ -5672,10 +6176,12 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         Lock: {
-            mode: components["schemas"]["ModeEnum"];
+            mode: components["schemas"]["LockModeEnum"];
             name: string;
             resource: components["schemas"]["LockResourceEnum"];
         };
+        /** @enum {string} */
+        LockModeEnum: "shared" | "exclusive";
         /** @enum {string} */
         LockResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
         LogLine: {
@@ -5705,6 +6211,18 @@ export interface components {
              */
             fenced_at: string | null;
             tenant: string;
+        };
+        MaintenanceWindow: {
+            /** @description HH:MM of the zone's clock. */
+            begins: string;
+            day: components["schemas"]["WeekdayEnum"];
+            minutes: number;
+        };
+        MaintenanceWindowRequest: {
+            /** @description HH:MM of the zone's clock. */
+            begins: string;
+            day: components["schemas"]["WeekdayEnum"];
+            minutes: number;
         };
         Mask: {
             act: components["schemas"]["ActEnum"];
@@ -5876,8 +6394,6 @@ export interface components {
         };
         /** @enum {string} */
         MethodEnum: "caught_up" | "exact" | "interpolated" | "out_of_history" | "no_commit";
-        /** @enum {string} */
-        ModeEnum: "shared" | "exclusive";
         Move: {
             after: number[];
             before: number[];
@@ -5943,6 +6459,12 @@ export interface components {
             /** @description Of operation; with its inputs a body of /plans. */
             kind: string;
             title: string;
+        };
+        NextPlan: {
+            inputs: {
+                [key: string]: unknown;
+            };
+            kind: string;
         };
         NullEnum: null;
         Observed: {
@@ -6193,7 +6715,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "cluster.restart" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -6239,6 +6761,8 @@ export interface components {
             described_at: string | null;
             /** @description Of its agent's data directory; empty where it says none. */
             directory_id: string;
+            /** @description Null while it is not being drained. */
+            drain: components["schemas"]["HostDrain"] | null;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
             etag: string;
             host_id: string;
@@ -6376,6 +6900,7 @@ export interface components {
         };
         Outcome: {
             cluster_id?: string;
+            next_plan?: components["schemas"]["NextPlan"];
             roll?: components["schemas"]["Roll"];
         };
         /** @enum {string} */
@@ -6543,8 +7068,8 @@ export interface components {
             refused: components["schemas"]["HostRefused"][];
             wanted: number;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -6572,6 +7097,11 @@ export interface components {
             detail: string;
             errors?: components["schemas"]["ProblemError"][];
             instance: string | null;
+            /** @description The plan that would take away what is in the way. */
+            next_plan?: components["schemas"]["NextPlan"];
+            /** @description broker-not-empty: the first 100 of what is in the way */
+            partitions?: string[];
+            partitions_total?: number;
             /** @description probe-failed: where each address let nobody in */
             probes?: components["schemas"]["Probe"][];
             request_id: string | null;
@@ -6673,6 +7203,16 @@ export interface components {
             done: number;
             total: number;
             unit: string;
+        };
+        Protocol: {
+            /** @description What brokers speak to each other afterwards. */
+            after: string;
+            /** @description What is new in it; comes with cluster.finalize_version and not before. */
+            changes: string[];
+            /** @description The newest that the version knows. */
+            newest: string;
+            /** @description inter.broker.protocol.version. */
+            now: string;
         };
         QuotaDiff: {
             after: components["schemas"]["QuotaValues"];
@@ -6800,6 +7340,8 @@ export interface components {
             silent: number[];
             /** @description Partitions without a leader: not read. */
             unavailable: number[];
+            /** @description Partitions that ought to bring records, and have brought none for a second. */
+            waits_for: number[];
         };
         ReadingFailed: {
             code: string;
@@ -6809,8 +7351,8 @@ export interface components {
         };
         ReadingPhase: {
             held_back: components["schemas"]["HeldBack"][];
-            /** @description Masks hide something of what comes. Said again when that changes. */
-            masked: boolean;
+            /** @description Masks hide something of what comes; null: not known yet. Said again when that changes. */
+            masked: boolean | null;
             partitions: number[];
             phase: components["schemas"]["ReadingPhasePhaseEnum"];
             unavailable: number[];
@@ -6828,6 +7370,8 @@ export interface components {
             matched: number;
             /** @description Looked at. */
             records: number;
+            /** @description Partitions that ought to bring records, and have brought none for a second. */
+            waits_for: number[];
         };
         /** @enum {string} */
         ReasonEnum: "no-authorizer" | "super-user" | "allow-rule" | "open-without-rules" | "deny-rule" | "no-rule" | "not-granted" | "peers-only" | "settings-unknown" | "brokers-differ";
@@ -6887,6 +7431,7 @@ export interface components {
         };
         ReassignmentPage: {
             data: components["schemas"]["Reassignment"][];
+            observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
             unknown: components["schemas"]["Gap"][];
         };
@@ -6930,6 +7475,53 @@ export interface components {
         };
         /** @enum {string} */
         RemainderKindEnum: "cluster" | "operation";
+        RemoveBrokersDiff: {
+            /** @description In the order in which they stop. */
+            brokers: components["schemas"]["RemovedBroker"][];
+            count_after: number;
+            count_before: number;
+        };
+        RemoveBrokersInputs: {
+            brokers: number[];
+        };
+        RemoveBrokersInputsRequest: {
+            brokers: number[];
+        };
+        RemovedBroker: {
+            address: string;
+            client_port: number;
+            id: number;
+            /** @description Whoever it is then is stopped last. */
+            is_controller: boolean;
+            is_up: boolean;
+            rack: string;
+        };
+        ReplaceBrokerInputs: {
+            broker: number;
+        };
+        ReplaceBrokerInputsRequest: {
+            broker: number;
+        };
+        ReplaceDiff: {
+            after: components["schemas"]["Replaced"];
+            before: components["schemas"]["Replaced"];
+            broker: number;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            /** @description Why its new place was chosen. */
+            reason: string;
+            /** @description That are read anew. */
+            replicas: number;
+            /** @description `move`: it is stopped where it is. `rebuild`: its host is away or was lost. */
+            way: components["schemas"]["ReplacementWayEnum"];
+        };
+        Replaced: {
+            address: string | null;
+            client_port: number | null;
+            rack: string;
+        };
+        /** @enum {string} */
+        ReplacementWayEnum: "move" | "rebuild";
         Replica: {
             broker: number;
             in_sync: boolean;
@@ -7475,7 +8067,6 @@ export interface components {
             /** @description The newest first. */
             data: components["schemas"]["Segment"][];
             directories: components["schemas"]["SegmentDirectory"][];
-            host_id: string;
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
@@ -7644,6 +8235,15 @@ export interface components {
             /** @description Sends one record; it never holds a password. */
             text: string;
             title: string;
+        };
+        Software: {
+            after: string;
+            /** @description The cluster's version until now. */
+            before: string;
+            /** @description SHA-256 of its files, the same on every host. */
+            digest: string;
+            /** @description As the release calls itself. */
+            software: string;
         };
         Sparkline: {
             /**
@@ -8113,11 +8713,15 @@ export interface components {
             topic: string;
         };
         TopicPartitionsInputs: {
+            /** @description Take over what the brokers have: nothing is changed there, and what is given has to be what they have. From then on it is what this service wants. */
+            adopt?: boolean;
             /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
             name: string;
             partitions: number;
         };
         TopicPartitionsInputsRequest: {
+            /** @description Take over what the brokers have: nothing is changed there, and what is given has to be what they have. From then on it is what this service wants. */
+            adopt?: boolean;
             /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
             name: string;
             partitions: number;
@@ -8377,6 +8981,8 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         TopicUpdateInputs: {
+            /** @description Take over what the brokers have: nothing is changed there, and what is given has to be what they have. From then on it is what this service wants. */
+            adopt?: boolean;
             configs: {
                 [key: string]: string | null;
             };
@@ -8384,6 +8990,8 @@ export interface components {
             name: string;
         };
         TopicUpdateInputsRequest: {
+            /** @description Take over what the brokers have: nothing is changed there, and what is given has to be what they have. From then on it is what this service wants. */
+            adopt?: boolean;
             configs: {
                 [key: string]: string | null;
             };
@@ -8462,6 +9070,29 @@ export interface components {
         };
         /** @enum {string} */
         UnusedTopicsRowVerdictEnum: "in_use" | "unused" | "unknown";
+        UpgradeDiff: {
+            /** @description In the order of the roll. */
+            brokers: components["schemas"]["UpgradedBroker"][];
+            canary_s: number;
+            protocol: components["schemas"]["Protocol"];
+            version: components["schemas"]["Software"];
+            way_back: components["schemas"]["WayBack"];
+        };
+        UpgradedBroker: {
+            /** @description As the broker says of itself; null: it does not, or is away. */
+            from_software: string | null;
+            from_version: string;
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            rack: string;
+            replicas: number;
+            to_version: string;
+        };
         Usage: {
             analysis: string;
             /** Format: date-time */
@@ -8496,6 +9127,44 @@ export interface components {
             id: number;
             is_staff: boolean;
             username: string;
+        };
+        UserClientConfig: {
+            /** @description Whom clients have to trust, where that is the cluster's own. */
+            ca_pem: string | null;
+            /** @description The same with the keys of Java clients. */
+            java: string;
+            /** @description What a client may log in by, the usual one first. Of a cluster that runs elsewhere the one that is known to work; of a user those that it has a password for. */
+            mechanisms: string[];
+            observed: components["schemas"]["Observed"];
+            /** @description librdkafka's keys, one a line. */
+            properties: string;
+            python: string;
+            snippets: components["schemas"]["Snippet"][];
+            values: {
+                [key: string]: string;
+            };
+        };
+        UserCounts: {
+            /** @description The service's own users that are there. */
+            managed: string[];
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+        };
+        UserCountsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["UserCounts"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         UserCreateInputs: {
             acls?: components["schemas"]["BindingInputs"][];
@@ -8685,6 +9354,14 @@ export interface components {
              */
             kind: "user.rotate";
         };
+        UserRules: {
+            /** @description ACLs that name the user. */
+            count: number;
+            /** @description Of these. */
+            denies: number;
+            /** @description At most 5 of them. */
+            first: components["schemas"]["AclBinding"][];
+        };
         UserTenant: {
             name: string;
             role: components["schemas"]["RoleEnum"];
@@ -8700,6 +9377,19 @@ export interface components {
             restorable: boolean;
             topic: string;
         };
+        VersionOffer: {
+            digest: string | null;
+            is_current: boolean;
+            /** @description What the hosts' agents themselves are of. */
+            is_own: boolean;
+            name: string;
+            newest: string | null;
+            /** @description The oldest inter.broker.protocol.version that it speaks. */
+            oldest: string | null;
+            software: string | null;
+            /** @description Why the brokers may not run it now; null where they may. */
+            why_not: string | null;
+        };
         Warning: {
             code: string;
             risk?: components["schemas"]["RiskEnum"];
@@ -8708,8 +9398,19 @@ export interface components {
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
+        Way: {
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @description Of an operation, as `POST /plans` takes it. */
+            kind: string;
+        };
+        WayBack: {
+            is_open: boolean;
+            text: string;
+        };
         /** @enum {string} */
-        WayEnum: "dynamic" | "static";
+        WeekdayEnum: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
         Write: {
             clusters: components["schemas"]["Pattern"];
             names: components["schemas"]["Pattern"];
@@ -13600,6 +14301,313 @@ export interface operations {
             };
         };
     };
+    cluster_healing_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Healing"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_healing_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HealingPolicyInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Healing"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_healing_dismiss: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                case_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealingCase"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     offset_sample: {
         parameters: {
             query?: {
@@ -15194,7 +16202,86 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClientConfig"];
+                    "application/json": components["schemas"]["UserClientConfig"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_versions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterVersions"];
                 };
             };
             /** @description Not Modified */
@@ -20276,6 +21363,147 @@ export interface operations {
             };
         };
     };
+    operator_host_drain_pause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HostDrainInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorHost"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     operator_host_events: {
         parameters: {
             query?: {
@@ -24427,7 +25655,20 @@ export interface operations {
     };
     console_page_access: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From 1; one that is too far is the last. */
+                page?: number;
+                /** @description A part of what an ACL says, in any case. */
+                q?: string;
+                /** @description principal by default. */
+                sort?: "-host" | "-operation" | "-permission" | "-principal" | "-resource" | "host" | "operation" | "permission" | "principal" | "resource";
+                /** @description From 1; one that is too far is the last. */
+                users_page?: number;
+                /** @description A part of the name, in any case. */
+                users_q?: string;
+                /** @description username by default. */
+                users_sort?: "-username" | "username";
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -24465,6 +25706,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -23,7 +23,11 @@ describe("addresses", () => {
   });
 
   it("say what each kind of plan takes", () => {
-    expectTypeOf<PlanInputs<"topic.partitions">>().toEqualTypeOf<{ name: string; partitions: number }>();
+    expectTypeOf<PlanInputs<"topic.partitions">>().toEqualTypeOf<{
+      name: string;
+      partitions: number;
+      adopt?: boolean;
+    }>();
     expectTypeOf<PlanInputs<"offset.reset">["strategy"]>().toEqualTypeOf<
       "earliest" | "latest" | "timestamp" | "duration" | "shift" | "offset" | "file" | "copy"
     >();

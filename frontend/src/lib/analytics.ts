@@ -1,4 +1,4 @@
-/** Spark's results over REST: the lag of a cluster's groups over time, with its "as of". */
+/** Spark's results over REST: the lag of a group over time, with its "as of". */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "./api-client";
 import { RANGES, type Range } from "./search";
@@ -6,14 +6,14 @@ import { RANGES, type Range } from "./search";
 /** Runs take minutes; asking more often shows nothing new, ms. */
 const REFRESH_MS = 30_000;
 
-export function lagQuery(clusterId: string, range: Range, group?: string) {
+export function lagQuery(clusterId: string, range: Range, group: string) {
   return queryOptions({
-    queryKey: ["analytics", clusterId, "lag", range, group ?? null],
+    queryKey: ["analytics", clusterId, "lag", range, group],
     queryFn: ({ signal }) => {
       const from = new Date(Date.now() - RANGES[range] * 1000).toISOString();
       return api.get("/api/v1/clusters/{cluster_id}/analytics/lag", {
         blanks: { cluster_id: clusterId },
-        query: { from, group: group || undefined },
+        query: { from, group },
         signal,
       });
     },
@@ -21,4 +21,4 @@ export function lagQuery(clusterId: string, range: Range, group?: string) {
   });
 }
 
-export const useLag = (clusterId: string, range: Range, group?: string) => useQuery(lagQuery(clusterId, range, group));
+export const useLag = (clusterId: string, range: Range, group: string) => useQuery(lagQuery(clusterId, range, group));

@@ -2,6 +2,7 @@
 import { words } from "@/words/grants";
 import type { Pattern } from "./grants";
 import type { Grant, Role } from "./types";
+import { wordOf } from "./word-of";
 
 /** With one of these a prefix ends, so that `team-a-` never covers `team-ab`. */
 const SEPARATORS = [".", "-", "_", "/", ":"];
@@ -17,6 +18,9 @@ export function patternFault(pattern: Pattern): string {
 
 export const isGrant = (grant: Grant): boolean => !patternFault(grant.clusters) && !patternFault(grant.names);
 
+/** "message reader" of message-reader, in one word also the scope of a key. */
+export const roleWord = (role: string): string => wordOf(words.names, role);
+
 type Of = "topics" | "groups" | "clusters";
 const phrase = (of: Of, { match, name }: Pattern): string => (match === "any" ? words[of].any : words[of][match](name));
 const short = (of: Of, { match, name }: Pattern): string =>
@@ -31,7 +35,7 @@ export function grantSentence({ role, clusters, over, names }: Grant): string {
 /** A grant in a table's cell: "operator: topics team-a-… on every cluster". */
 export function grantLabel({ role, clusters, over, names }: Grant): string {
   const what = over === "cluster" ? words.everything : short(`${over}s`, names);
-  return words.label(role, what, short("clusters", clusters));
+  return words.label(roleWord(role), what, short("clusters", clusters));
 }
 
 /** What somebody may be in a tenant, as a form offers it. */

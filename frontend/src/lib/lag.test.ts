@@ -9,14 +9,13 @@ import {
   lossIn,
   newest,
   seriesByTopic,
-  totalByGroup,
+  linesByGroup,
   unread,
   worstByGroup,
 } from "./lag";
 
 const EARLY = "2026-11-21T09:00:00Z";
 const LATE = "2026-11-21T10:01:00Z";
-const ms = (ts: string) => new Date(ts).getTime();
 
 describe("lag", () => {
   it("takes the newest point of each topic whatever the order", () => {
@@ -50,23 +49,39 @@ describe("lag", () => {
     ]);
   });
 
+  const line = (group: string, topic: string, ...typical: (number | null)[]) => ({
+    group,
+    topic,
+    typical,
+    highest: typical,
+    known: typical.map(() => 1),
+  });
+
   it("sums a group's topics at each moment, and knows nothing where no topic is known", () => {
-    const points = [
-      point({ lag_records: 1 }),
-      point({ topic: "b", lag_records: 2 }),
-      point({ ts: EARLY, lag_records: null }),
-      point({ group: "a", lag_records: null }),
-      point({ group: "a", topic: "b", lag_records: 7 }),
-    ];
-    expect(totalByGroup(points)).toEqual([
-      { name: "a", points: [[ms("2026-11-21T10:00:00Z"), 7]] },
+    const series = [line("readers", "sales", null, 1), line("readers", "b", null, 2), line("a", "b", 7, null)];
+    expect(linesByGroup({ ts_ms: [10, 20], series, complete: true })).toEqual([
+      {
+        name: "a",
+        points: [
+          [10, 7],
+          [20, null],
+        ],
+      },
       {
         name: "readers",
         points: [
-          [ms(EARLY), null],
-          [ms("2026-11-21T10:00:00Z"), 3],
+          [10, null],
+          [20, 3],
         ],
       },
+    ]);
+  });
+
+  it("sums nothing where some of a group's topics may be left out", () => {
+    const series = [line("readers", "sales", 1), line("readers", "b", 2)];
+    expect(linesByGroup({ ts_ms: [10], series, complete: false })).toEqual([
+      { name: "readers on b", points: [[10, 2]] },
+      { name: "readers on sales", points: [[10, 1]] },
     ]);
   });
 

@@ -1,6 +1,7 @@
 /** Pure helpers over Spark's lag rows. */
 import { LAG_STATUSES, RISK_SEVERITY, RISKS } from "@/generated/constants";
 import { words } from "@/words/charts";
+import type { Chart } from "./charts";
 import { formatDuration, formatInteger } from "./format";
 import { exactly } from "./quantities";
 import type { LagPoint, TopicRetention } from "./types";
@@ -52,18 +53,29 @@ export function seriesByTopic(
     .sort((left, right) => left.name.localeCompare(right.name));
 }
 
-/** One series per group: its topics' lag summed at each moment; null when no topic is known there. */
-export function totalByGroup(points: LagPoint[]): { name: string; points: [number, number | null][] }[] {
-  const found = new Map<string, Map<number, number | null>>();
-  for (const point of points) {
-    const moments = found.get(point.group) ?? new Map<number, number | null>();
-    const before = moments.get(time(point));
-    const value = point.lag_records;
-    moments.set(time(point), value === null ? (before ?? null) : (before ?? 0) + value);
-    found.set(point.group, moments);
+interface Line {
+  name: string;
+  points: [number, number | null][];
+}
+
+/**
+ * The unread records of a chart as lines: one a group, its topics' summed, null where none of them is known. Where not
+ * all series are there a sum would be of some of a group's topics: then a line is one group on one topic.
+ */
+export function linesByGroup({ ts_ms, series, complete }: Pick<Chart, "ts_ms" | "series" | "complete">): Line[] {
+  const found = new Map<string, (number | null)[]>();
+  for (const { group, topic, typical } of series) {
+    const name = complete ? (group ?? "") : words.lagLines.groupOnTopic(group ?? "", topic ?? "");
+    const sums = found.get(name) ?? ts_ms.map(() => null);
+    const plus = (sum: number | null, value: number | null | undefined) =>
+      value === null || value === undefined ? sum : (sum ?? 0) + value;
+    found.set(
+      name,
+      sums.map((sum, at) => plus(sum, typical[at])),
+    );
   }
   return [...found.entries()]
-    .map(([name, moments]) => ({ name, points: [...moments.entries()].sort((left, right) => left[0] - right[0]) }))
+    .map(([name, sums]): Line => ({ name, points: ts_ms.map((at, index) => [at, sums[index] ?? null]) }))
     .sort((left, right) => left.name.localeCompare(right.name));
 }
 

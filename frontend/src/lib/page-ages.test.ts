@@ -37,6 +37,13 @@ describe("a page that has not changed", () => {
     expect(Object.keys((now.data as object[])[0] as object)).toEqual(["ts", "name", "sampled_at", "created_at"]);
   });
 
+  it("keeps a moment that is said to stay, and renews those behind it", () => {
+    const group = (sampled_at: string, ts: string) => ({ ts, sampled_at });
+    const page = { parts: { groups: part("T1", [group("T2", "T3"), group("T2", "T1")]) } };
+    const now = younger(page, "groups=T6 - T8").parts.groups;
+    expect(now).toEqual(part("T6", [group("T2", "T8"), group("T2", "T6")]));
+  });
+
   it("takes two moments that have changed places for what each is", () => {
     const page = { parts: { lag: part("T1", { as_of: "T2" }) } };
     expect(younger(page, "lag=T2 T1")).toEqual({ parts: { lag: part("T2", { as_of: "T1" }) } });

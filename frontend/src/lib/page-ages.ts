@@ -6,6 +6,7 @@ interface Aged {
 
 /** Fields that say when something was looked at, as `console/revisions.py` has them. */
 const MOMENTS = new Set(["as_of", "sampled_at", "stale_after", "tried_at", "ts"]);
+const STAYS = "-";
 const MOMENT = /^[0-9T:.Z+-]{1,40}$/;
 
 /** By part its moments, of the header `Penstock-As-Of`: `topics=2026-11-26T00:00:00Z 2026-…, counts=…`. */
@@ -27,7 +28,8 @@ function agesOf(header: string): Map<string, string[]> {
 
 /**
  * The page as it would be sent now. The server numbers the different moments of a part as they first appear, fields in
- * the order of their names: in the place of each stands what it says of that number; what it does not say stays.
+ * the order of their names: in the place of each stands what it says of that number; what it does not say, or says
+ * with a minus, stays.
  */
 export function younger<P>(page: P, header: string): P {
   const ages = agesOf(header);
@@ -49,7 +51,7 @@ function replaced(value: unknown, said: readonly string[], known: Map<string, st
     if (typeof each !== "string") now[name] = replaced(each, said, known);
     else if (MOMENTS.has(name) && MOMENT.test(each)) {
       const next = said[known.size];
-      if (!known.has(each) && next !== undefined) known.set(each, next);
+      if (!known.has(each) && next !== undefined) known.set(each, next === STAYS ? each : next);
       now[name] = known.get(each) ?? each;
     }
   }

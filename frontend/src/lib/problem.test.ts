@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ApiError, fieldLabel, fieldProblems, isRefusal, toProblem } from "./problem";
+import { ApiError, fieldProblems, isRefusal, toProblem } from "./problem";
 
 const refused = (status: number) => new ApiError({ title: "Refused", status });
 
@@ -34,14 +34,6 @@ describe("problems", () => {
       retryable: true,
     });
     expect(toProblem("odd")).toEqual({ title: "Unexpected error in the console", status: 0, detail: "odd" });
-  });
-
-  it("name fields as people do, Kafka's keys as Kafka does", () => {
-    expect(
-      ["/inputs/replication_factor", "/inputs/configs/retention.ms", "/inputs/topics/0", "/name", "", "/inputs"].map(
-        fieldLabel,
-      ),
-    ).toEqual(["Replication factor", "retention.ms", "Topics 1", "Name", "", ""]);
   });
 
   it("give each field its sentences, so that a form can show them there", () => {

@@ -70,20 +70,6 @@ export function fieldProblems(error: unknown): FieldProblems {
 }
 
 /** A JSON pointer as a path without its escapes; a slash within a name stays one. */
-function pathOf(pointer: string): string {
+export function pathOf(pointer: string): string {
   return pointer.replace(/^\//, "").replaceAll("~1", "/").replaceAll("~0", "~");
-}
-
-/** The field that a pointer names, as people call it: "/inputs/replication_factor" → "Replication factor". */
-export function fieldLabel(pointer: string): string {
-  const names = pathOf(pointer)
-    .split("/")
-    .filter((name) => name !== "" && name !== "inputs");
-  const last = names.at(-1) ?? "";
-  if (last === "") return "";
-  // Kafka's own keys stay as they are spelled; the place in a list is counted as people do.
-  if (last.includes(".")) return last;
-  const words = /^\d+$/.test(last) ? `${names.at(-2) ?? ""} ${Number(last) + 1}`.trim() : last;
-  const text = words.replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -23,7 +23,8 @@ export type GroupRow = Schemas["GroupRow"];
 export type GroupDetail = Schemas["Group"];
 export type GroupMember = Schemas["GroupMember"];
 export type GroupOffset = Schemas["GroupOffset"];
-export type KafkaUser = Schemas["KafkaUser"];
+export type KafkaUser = Schemas["ListedUser"];
+export type ListCounts = Schemas["ListCounts"];
 /** Two passwords of one user that work beside each other. */
 export type PasswordOverlap = Schemas["PasswordOverlap"];
 /** Users and rules that are not as the last verified operation left them, and when each was read. */
@@ -45,6 +46,13 @@ export type GroupDeletionDiffData = Schemas["GroupDeletionDiff"];
 export type ElectionDiffData = Schemas["LeadersElectDiff"];
 export type ConfigureDiffData = Schemas["ConfigureDiff"];
 export type RollDiffData = Schemas["RollDiff"];
+export type AddBrokersDiffData = Schemas["AddBrokersDiff"];
+export type RemoveBrokersDiffData = Schemas["RemoveBrokersDiff"];
+/** A plan that an operation or a refusal offers, on the same cluster. */
+export type NextPlan = Schemas["NextPlan"];
+export type UpgradeDiffData = Schemas["UpgradeDiff"];
+export type FinalizeDiffData = Schemas["FinalizeDiff"];
+export type ClusterVersions = Schemas["ClusterVersions"];
 export type RolledBroker = Schemas["Rolled"];
 export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
 export type OperationKind = Schemas["OperationKindEnum"];

@@ -5,6 +5,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createMemoryHistory, RouterProvider } from "@tanstack/react-router";
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { createAppRouter } from "@/app/router";
+import { theme } from "@/app/theme";
 import { type Answers, ok, serve } from "./server";
 import { cluster, listed, session } from "./samples";
 import { readiness } from "./samples-readiness";
@@ -29,22 +30,29 @@ export const STANDING: Answers = {
   "GET /api/v1/alerts": listed([]),
 };
 
-/** Opens `path` and waits for the page's heading. */
+/** Opens `path` and waits for the page's heading. `crashes`: what broke where a boundary shows an error in its place. */
 export async function openPage(path: string, answers: Answers = {}) {
   notifications.clean();
   const asked = serve({ ...STANDING, ...answers });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const router = createAppRouter(client, createMemoryHistory({ initialEntries: [path] }));
+  const crashes: unknown[] = [];
   render(
-    <MantineProvider env="test">
+    <MantineProvider env="test" theme={theme}>
       <QueryClientProvider client={client}>
         <Notifications />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>,
+    {
+      onCaughtError: (error, { componentStack }) => {
+        crashes.push(error);
+        console.error(error, componentStack);
+      },
+    },
   );
   await screen.findByRole("heading", { level: 1 }, { timeout: 15_000 });
-  return { asked, router, client };
+  return { asked, router, client, crashes };
 }
 
 export const heading = () => screen.getByRole("heading", { level: 1 }).textContent;

@@ -1,5 +1,6 @@
 /** What is on the screen in English while another language is shown. */
-import { outside } from "./pseudo";
+import { readFileSync } from "node:fs";
+import { parted } from "./pseudo";
 
 const ATTRIBUTES = ["aria-label", "aria-description", "title", "placeholder", "alt"];
 
@@ -11,19 +12,37 @@ const SIGNS = [
   /Penstock/g,
 ];
 
+/** What stands by itself, and may be an id. */
+const WORD = /(?<![\p{L}\d/_.:-])[A-Za-z][A-Za-z_.-]*[A-Za-z](?![\p{L}\d/_.:-])/gu;
+
 /** What a request, an event of the audit or our name is written like; dates as `Intl` writes them. */
 const NAME = /^(?:Penstock|[a-z-]+\/|[a-z]+:|[a-z-]+(?:[._][a-z-]+)+:?|[a-z]+_\d+|\/\S*|[A-Z][a-z]{2} \d+, \d{4}, .*)$/;
 
-/** Every string in an answer, the long ones first, so that a sentence goes before a name in it. */
+/** Every string in an answer that is data; the names of its fields are none. */
 function* strings(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
   else if (Array.isArray(value)) for (const one of value) yield* strings(one);
-  else if (typeof value === "object" && value !== null)
-    for (const [name, one] of Object.entries(value)) {
-      yield name;
-      yield* strings(one);
-    }
+  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) yield* strings(one);
 }
+
+/** Lists of values that are the same in every language, each by one of them: rules and runbooks, which are called by their
+ * ids everywhere, what protocols define, and what programs are called. */
+const NAMES = ["group-losing-data", "SCRAM-SHA-512", "SASL_SSL", "CRITICAL", "SSL", "librdkafka"];
+
+/** The values that the document of the API lists one by one: ids of roles, states, kinds. People read words for them. */
+function enumerated(): ReadonlySet<string> {
+  const found = new Set<string>();
+  const walk = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, one] of Object.entries(value)) {
+      if (name !== "enum" || !Array.isArray(one)) walk(one);
+      else if (!NAMES.some((id) => one.includes(id))) for (const id of one) found.add(String(id));
+    }
+  };
+  walk(JSON.parse(readFileSync("openapi.json", "utf-8")));
+  return found;
+}
+const IDS = enumerated();
 
 /** Texts and labels below `root`, each with what it is. */
 function* seen(root: Element): Generator<string> {
@@ -37,13 +56,23 @@ function* seen(root: Element): Generator<string> {
 
 /** The texts of the document that hold letters which neither the catalogue nor `data` gave. */
 export function leaks(data: unknown, allowed: readonly string[] = []): string[] {
-  const given = [...new Set([...strings(data), ...allowed])].filter((text) => /\p{L}/u.test(text));
+  const isGiven = (text: string) => /\p{L}/u.test(text) && !IDS.has(text);
+  const given = [...new Set([...strings(data)].filter(isGiven).concat(allowed))];
+  // The long ones first, so that a sentence goes before a name in it.
   given.sort((one, other) => other.length - one.length);
+  const without = (text: string) => given.reduce((rest, part) => rest.split(part).join(" "), text);
   const found = new Set<string>();
   for (const text of seen(document.body)) {
-    let rest = outside(text);
-    if (NAME.test(rest.trim())) continue;
-    for (const part of given) rest = rest.split(part).join(" ");
+    const { outside, inside } = parted(text);
+    // A sentence was given an id where it ought to be given a word.
+    if (
+      without(inside)
+        .match(WORD)
+        ?.some((word) => IDS.has(word))
+    )
+      found.add(text.trim());
+    if (NAME.test(outside.trim())) continue;
+    let rest = without(outside);
     for (const sign of SIGNS) rest = rest.replace(sign, " ");
     if (/\p{L}/u.test(rest)) found.add(text.trim());
   }

@@ -48,14 +48,16 @@ function machine(said: unknown): unknown {
 
 export const pseudo = (words: Words): Language => ({ tag: "en-x-pseudo", words: machine(words) as Words });
 
-/** What of `text` is in no brackets. */
-export function outside(text: string): string {
+/** What of `text` is in no brackets, and what is in some: of that, what a sentence was given has no accents. */
+export function parted(text: string): { outside: string; inside: string } {
   let depth = 0;
-  let left = "";
+  let outside = "";
+  let inside = "";
   for (const letter of text) {
     if (letter === OPEN) depth += 1;
     else if (letter === CLOSE) depth -= 1;
-    else if (depth === 0) left += letter;
+    else if (depth === 0) outside += letter;
+    else inside += letter;
   }
-  return left;
+  return { outside, inside };
 }

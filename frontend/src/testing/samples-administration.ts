@@ -108,6 +108,7 @@ export const platformHost = over<PlatformHost>({
   takes_brokers: true,
   takes_none_because: null,
   brokers: 1,
+  drain: null,
   lost_brokers: [],
   etag: ETAG,
   broker_list: [

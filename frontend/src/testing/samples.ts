@@ -5,6 +5,7 @@ import type {
   AuditEvent,
   Broker,
   Cluster,
+  ClusterVersions,
   Collector,
   ConfigEntry,
   Extent,
@@ -14,9 +15,9 @@ import type {
   Plan,
   Session,
   TimelineEvent,
+  TopicCounts,
   TopicDetail,
   TopicRetention,
-  TopicCounts,
   TopicRow,
 } from "@/lib/types";
 import type { Expiry } from "@/lib/lag";
@@ -56,7 +57,7 @@ export const broker = over<Broker>({
   host: "10.0.0.1",
   port: 9092,
   rack: "a",
-  host_id: "host-1",
+  managed: true,
   alive: true,
   observed_state: "running",
   pid: 4711,
@@ -79,7 +80,7 @@ export const cluster = over<Cluster>({
   controller_id: 1,
   unknown_because: null,
   zookeeper_path: "/c1",
-  cut_bound_s: 11.25,
+  cut_bound_s: 10.875,
   ...MADE,
 });
 export const attention = over<Attention>({
@@ -332,3 +333,30 @@ export const plan = (fields: Partial<Plan> = {}): Plan =>
 
 /** A list of the REST API, all on one page. */
 export const listed = <T>(data: T[]) => ({ data, page: { next: null, has_more: false } });
+
+export const versions = (more: Partial<ClusterVersions> = {}): ClusterVersions => ({
+  version: "agent",
+  software: "0.1.0",
+  protocol: "3.8-IV0",
+  protocol_newest: null,
+  changes: [],
+  is_mixed: false,
+  may_change: true,
+  brokers: [
+    { id: 1, desired: "agent", running: "agent", software: "0.1.0", protocol: "3.8-IV0", digest: "a".repeat(64) },
+  ],
+  offers: [
+    {
+      name: "agent",
+      is_own: true,
+      is_current: true,
+      software: "0.1.0",
+      digest: "a".repeat(64),
+      oldest: "3.2-IV0",
+      newest: "3.9-IV0",
+      why_not: null,
+    },
+  ],
+  reported_at: "2026-01-01T00:00:00Z",
+  ...more,
+});

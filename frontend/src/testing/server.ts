@@ -8,8 +8,10 @@ export interface Asked {
   ifMatch?: string;
 }
 
-/** An answer that is a problem. */
+/** An answer that is a problem. It says so itself: a page in another language is opened over modules that are loaded
+ * afresh, whose class of this name is another. */
 export class Refusal {
+  readonly isRefusal = true;
   constructor(
     readonly status: number,
     readonly title: string,
@@ -19,7 +21,7 @@ export class Refusal {
 }
 
 /** An answer that never comes. */
-export const PENDING = Symbol("pending");
+export const PENDING = Symbol.for("penstock-test-pending");
 
 /** By "GET /path" without the query; a function is asked each time. */
 export type Answers = Record<string, unknown>;
@@ -42,12 +44,15 @@ const answer = (status: number, body: unknown, type: string) => {
   return new Response(text, { status, headers: { "Content-Type": type } });
 };
 
+const isRefusal = (found: unknown): found is Refusal =>
+  typeof found === "object" && found !== null && "isRefusal" in found;
+
 function respond(found: unknown, asked: Asked): Response | Promise<Response> {
   if (found === PENDING) return new Promise(() => undefined);
   if (found instanceof Promise) return found.then((later: unknown) => respond(later, asked));
   if (typeof found === "function") return respond((found as (asked: Asked) => unknown)(asked), asked);
   if (found instanceof Response) return found;
-  if (!(found instanceof Refusal)) return answer(200, found, "application/json");
+  if (!isRefusal(found)) return answer(200, found, "application/json");
   const { status, title, detail, more } = found;
   return answer(status, { title, status, detail, request_id: "rq_test", ...more }, "application/problem+json");
 }

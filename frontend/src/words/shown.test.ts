@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createElement, type ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { outside, pseudo } from "@/testing/pseudo";
+import { parted, pseudo } from "@/testing/pseudo";
 import { words as alerts } from "./alerts";
 import * as en from "./en";
 import { grammar } from "./grammar";
@@ -70,6 +70,6 @@ describe("the language made by a machine", () => {
     speakIn(pseudo(en));
     expect(alerts.alertPage.severity).toMatch(/^⟦Šéṽéříŧý~+⟧$/);
     expect(alerts.alertHistory.still("firing")).toMatch(/^⟦šŧíĺĺ firing~+⟧$|^⟦.* firing~+⟧$/);
-    expect(outside(html(alerts.alertTable.since(createElement("b", null, "orders"))))).toBe("<b>orders</b>");
+    expect(parted(html(alerts.alertTable.since(createElement("b", null, "orders")))).outside).toBe("<b>orders</b>");
   });
 });

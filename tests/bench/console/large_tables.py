@@ -83,7 +83,7 @@ def _judged(cluster_id: str) -> None:
     """Rows of gold and a verdict for every group, as Spark and the collector leave them."""
     from django.utils import timezone
 
-    from controlplane.analytics.models import GoldGroupLag, GroupVerdict
+    from controlplane.analytics.models import CollectorState, GoldGroupLag, GroupVerdict
     from spark_analytics.contracts.statuses import Status
 
     statuses = [status.value for status in Status]
@@ -121,6 +121,9 @@ def _judged(cluster_id: str) -> None:
             for index in range(GROUPS)
         ),
         batch_size=ROWS_A_STATEMENT,
+    )
+    CollectorState.objects.create(
+        pk=cluster_id, verdicts_revision="bench", verdicts_sampled_ms=now_ms
     )
 
 

@@ -102,6 +102,8 @@ def pages(cluster_id: str) -> dict[str, str]:
         "broker": f"broker/{cluster_id}/1",
         "placement on a broker": f"placement/{cluster_id}/1",
         "access": f"access/{cluster_id}",
+        "access: ACLs by resource": f"access/{cluster_id}?sort=-resource",
+        "access: a search": f"access/{cluster_id}?q=stream-01&users_q=user-1",
         "reassign": f"reassign/{cluster_id}",
         "analytics": f"analytics/{cluster_id}",
         "operations": "operations",

@@ -4,7 +4,7 @@ import pytest
 
 from controlplane.access.denials import BROKERS_ASKED_MAX
 from controlplane.clusters.models import Broker
-from controlplane.clusters.questions import Answered, Unanswered
+from controlplane.clusters.questions import SILENT, Answered, Unanswered
 from controlplane.common.grants import Grant, Over
 from tests.controlplane.rest.surface import problem
 from tests.controlplane.rest.teams import member_of
@@ -42,9 +42,7 @@ def says(world, attempts_by_host):
     def answer(question):
         found = attempts_by_host.get(question.broker[0])
         if not isinstance(found, list):
-            return found or Unanswered(
-                f"Unknown: the agent of {question.broker[0]} does not answer."
-            )
+            return found or Unanswered(SILENT)
         body = {"attempts": found, "since_ms": 5, "is_whole": True, "held_back": 1, "left_out": 0}
         return Answered(body, at_ms=30)
 
@@ -83,7 +81,7 @@ def test_of_a_broker_whose_agent_is_silent_nothing_is_known_and_of_the_others_al
     assert len(found["data"]) == 1
     assert [row["unknown_because"] for row in found["brokers"]] == [
         None,
-        "Unknown: the agent of host-2 does not answer.",
+        SILENT,
     ]
 
 

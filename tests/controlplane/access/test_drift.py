@@ -2,8 +2,10 @@
 
 import pytest
 
+from controlplane.common.problems import Conflict
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.types import AclBinding
+from controlplane.operations.selectors import undo_of
 from controlplane.operations.states import SUCCEEDED
 from tests.controlplane.support import client_for, observed
 
@@ -122,3 +124,70 @@ def test_the_console_s_page_says_the_same(app):
     part = page["parts"]["drift"]
     assert (part["status"], part["data"]) == ("ok", asked(app))
     assert [row["name"] for row in part["data"]["data"]] == ["app"]
+
+
+# -- mended either way
+def ways(world):
+    observed(world)
+    return {row["name"]: row for row in asked(world)["data"]}
+
+
+def run(world, way):
+    operation = world.run(way["kind"], **way["inputs"])
+    assert operation.state == SUCCEEDED, operation.error
+    return operation
+
+
+def test_a_rule_that_is_gone_is_made_again(app):
+    app.gateway.delete_acls([AclBinding(**RULE)])
+    row = ways(app)[WORDS]
+    assert row["changed_by"] == "unknown: changed outside of Penstock"
+    run(app, row["back"])
+    assert AclBinding(**RULE) in app.gateway.list_acls()
+    assert drift(app) == []
+
+
+def test_a_rule_that_is_gone_is_taken_over_as_gone(app):
+    app.gateway.delete_acls([AclBinding(**RULE)])
+    operation = run(app, ways(app)[WORDS]["adopt"])
+    assert undo_of(operation) is None
+    assert AclBinding(**RULE) not in app.gateway.list_acls()
+    assert drift(app) == []
+    app.gateway.create_acls([AclBinding(**RULE)])
+    assert drift(app) == [("acl", WORDS, "not there", "there")]
+
+
+def test_a_rule_that_is_back_goes_or_is_taken_over(app):
+    app.run("acl.delete", bindings=[RULE])
+    app.gateway.create_acls([AclBinding(**RULE)])
+    run(app, ways(app)[WORDS]["adopt"])
+    assert AclBinding(**RULE) in app.gateway.list_acls()
+    assert drift(app) == []
+    app.run("acl.delete", bindings=[RULE])
+    app.gateway.create_acls([AclBinding(**RULE)])
+    run(app, ways(app)[WORDS]["back"])
+    assert AclBinding(**RULE) not in app.gateway.list_acls()
+    assert drift(app) == []
+
+
+@pytest.mark.parametrize(("kind", "is_there"), [("acl.create", False), ("acl.delete", True)])
+def test_no_rule_is_taken_over_that_is_not_as_said(app, kind, is_there):
+    if not is_there:
+        app.gateway.delete_acls([AclBinding(**RULE)])
+    with pytest.raises(Conflict) as caught:
+        app.plan(kind, bindings=[RULE], adopt=True)
+    assert caught.value.code == "not-as-observed"
+
+
+def test_a_login_that_is_gone_has_no_way_back_since_passwords_are_not_kept(app):
+    app.gateway.delete_user("app", MECHANISM)
+    row = ways(app)["app"]
+    assert (row["back"], row["adopt"]) == (None, None)
+    assert "Passwords are not kept" in row["back_problem"]
+
+
+def test_a_user_that_somebody_made_again_is_deleted(app):
+    app.run("user.delete", username="app")
+    app.gateway.upsert_user("app", MECHANISM, "secret-of-theirs")
+    run(app, ways(app)["app"]["back"])
+    assert drift(app) == []

@@ -233,6 +233,9 @@ def test_keys_and_their_accounts():
 
 def test_hosts(world):
     assert {row["host_id"] for row in run("host", "list")} == {"host-1", "host-2", "host-3"}
+    versions = run("host", "versions", "host-1")
+    assert [row["name"] for row in versions["versions"]] == ["agent", "0.0.9", "0.2.0"]
+    assert "has said which versions" in refusal("host", "versions", "nobody")
     assert run("host", "cordon", "host-1", "--reason", "a disk")["state_reason"] == "a disk"
     assert run("host", "drain", "host-1")["state"] == "draining"
     assert run("host", "uncordon", "host-1")["state"] == "active"
@@ -244,13 +247,13 @@ def test_hosts(world):
     plan = world.plan("cluster.create", None, name="fresh", broker_count=1)
     (placed,) = run("host", "explain", plan.id)["placed"]
     assert (placed["host_id"], placed["reason"][:5]) == ("host-1", "rack ")
-    assert refusal("host", "explain", "pl_none").startswith("There is no plan of a new cluster")
+    assert refusal("host", "explain", "pl_none").startswith("There is no plan that places brokers")
     made = run("host", "token", "new-1", "--note", "rack b")
     assert made["token"].startswith("psj_")
     assert [row["id"] for row in run("host", "tokens")] == [made["id"]]
     run("host", "revoke-token", made["id"])
     assert run("host", "tokens")[0]["state"] == "revoked"
-    assert refusal("host", "token", "../x").startswith("a host's name is of")
+    assert refusal("host", "token", "../x").startswith("a host's name has letters")
     assert refusal("host", "token", "x", "--lifetime-s", "5").startswith("--lifetime-s")
     assert refusal("host", "placement", "--brokers", "31").startswith("--brokers")
     printed = run("host", "add", "new-1")["run"]

@@ -105,7 +105,7 @@ def test_what_moves_where_is_said_of_a_host_that_is_drained(world):
     (row,) = plan["brokers"]
     assert (row["cluster"], row["broker_id"], row["target_host_id"]) == ("main", 1, "host-2")
     assert "1 broker of the cluster" in row["reason"]
-    assert [each["code"] for each in plan["warnings"]] == ["moved-by-hand"]
+    assert [each["code"] for each in plan["warnings"]] == ["moved-one-by-one"]
     change("host-2", "cordoned")
     (row,) = host_plan("host-1", "drain")["brokers"]
     assert row["target_host_id"] is None

@@ -4,7 +4,7 @@ import pytest
 
 from controlplane.clusters import host_answers
 from controlplane.clusters.models import Broker
-from controlplane.clusters.questions import LEVELS, Answered, Unanswered
+from controlplane.clusters.questions import LEVELS, SILENT, Answered, Unanswered, silent
 from controlplane.common.grants import Grant, Over
 from tests.controlplane.rest.surface import problem
 from tests.controlplane.rest.teams import member_of
@@ -102,10 +102,11 @@ def test_strange_lines_have_the_promised_types(placed):
 
 
 def test_silence_is_unknown_and_never_empty(placed):
-    placed.hosts.answers = lambda _: Unanswered("Unknown: the agent of host-1 does not answer.")
+    placed.hosts.answers = lambda _: silent(SILENT, None)
     found = problem(log(placed), 503)
     assert (found["code"], found["retryable"]) == ("host-silent", True)
-    assert found["detail"] == "Unknown: the agent of host-1 does not answer."
+    assert found["detail"] == SILENT
+    assert "last_heard_at" not in found, "not known is not said"
     placed.hosts.answers = lambda _: Unanswered("The agent of h says: no.", is_refusal=True)
     found = problem(log(placed), 503)
     assert (found["code"], found["retryable"]) == ("host-refused", False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controlplane.clusters.models import REGISTERED, Broker, Cluster
+from controlplane.clusters.models import REGISTERED, Broker, Cluster, LostBroker
 from controlplane.common.kafka_configs import allowed_broker_values, is_dynamic
 from controlplane.common.problems import Conflict, Invalid
 from controlplane.gateway.errors import GatewayError
@@ -152,6 +152,25 @@ def test_settings_that_no_broker_would_start_with_are_refused(brokers):
             brokers, {"group.min.session.timeout.ms": "60000", "group.max.session.timeout.ms": "10"}
         )
     assert caught.value.as_dict()["errors"]
+
+
+def test_brokers_that_are_lost_count_as_in_the_files_of_the_others(brokers):
+    """Of three that two are lost of the others keep three replicas by default, and not one."""
+    for row in Broker.objects.filter(cluster=brokers.cluster, broker_id__in=(2, 3)):
+        LostBroker.objects.create(
+            cluster=row.cluster, broker_id=row.broker_id, host_id=row.host_id,
+            address=row.address, client_port=row.client_port, declared_by="user:root",
+        )  # fmt: skip
+        row.delete()
+        brokers.gateway.brokers.pop(row.broker_id)
+    for config in ({"default.replication.factor": "3"}, {"min.insync.replicas": "2"}):
+        codes = {row["code"] for row in planned(brokers, config).impact["warnings"]}
+        assert not codes & {"too-few-brokers", "unwritable", "no-slack"}, config
+    codes = {
+        row["code"]
+        for row in planned(brokers, {"default.replication.factor": "4"}).impact["warnings"]
+    }
+    assert "too-few-brokers" in codes
 
 
 def test_nothing_to_do_is_said(brokers):

@@ -6,7 +6,7 @@ from controlplane.clusters.drift import broker_drift
 from controlplane.observed.services import observe
 from tests.controlplane.support import client_for
 
-PLACED = {"id": 2, "host_id": "host-1", "host": "10.0.0.1", "port": 9092, "rack": "a"}
+PLACED = {"id": 2, "host": "10.0.0.1", "port": 9092, "rack": "a"}
 FOUND = {"host": "10.0.0.1", "port": 9092, "rack": "a"}
 
 
@@ -19,10 +19,10 @@ def test_one_that_is_not_in_the_cluster_is_said_with_what_its_host_says():
     (row,) = broker_drift(PLACED, None, said="backoff")
     assert (row["field"], row["desired"], row["observed"]) == ("live", "true", "false")
     assert row["text"] == (
-        "Broker 2 should run on host-1 and is not in the cluster; its host says: backoff."
+        "Broker 2 should run on 10.0.0.1 and is not in the cluster; its host says: backoff."
     )
     (row,) = broker_drift(PLACED, None)
-    assert row["text"] == "Broker 2 should run on host-1 and is not in the cluster."
+    assert row["text"] == "Broker 2 should run on 10.0.0.1 and is not in the cluster."
 
 
 @pytest.mark.parametrize(("name", "value"), [("host", "10.9.9.9"), ("port", 9999), ("rack", None)])

@@ -9,6 +9,7 @@ from controlplane.alerts.models import Evaluator
 from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.common import leases
 from controlplane.common.models import IdempotencyKey, Leased
+from controlplane.healing.models import HealingPolicy, HostDrain
 from controlplane.notifications.models import Delivery, Destination
 from controlplane.observed.models import ObservedCluster
 from controlplane.operations.models import Operation
@@ -19,7 +20,7 @@ LENGTH = timedelta(seconds=30)
 @pytest.fixture(
     params=[
         *("operation", "analytics run", "collector", "idempotency key", "observed"),
-        *("delivery", "alerts"),
+        *("delivery", "alerts", "healing", "drain"),
     ]
 )
 def rows(request, world):
@@ -37,6 +38,10 @@ def rows(request, world):
         row = Delivery.objects.create(tenant=world.tenant, destination=destination, event={})
     elif request.param == "alerts":
         row = Evaluator.objects.create()
+    elif request.param == "healing":
+        row = HealingPolicy.objects.create(cluster=world.cluster)
+    elif request.param == "drain":
+        row = HostDrain.objects.create(host_id="host-1", by="user:test")
     else:
         row = IdempotencyKey.objects.create(tenant_id=world.tenant.id, principal="key/1", key="k")
     return type(row).objects.filter(pk=row.pk)
@@ -49,7 +54,7 @@ def run_out(rows):
 def test_every_model_with_a_lease_is_tried_here():
     assert set(Leased.__subclasses__()) == {
         *(Operation, AnalyticsRun, CollectorState, IdempotencyKey, ObservedCluster),
-        *(Delivery, Evaluator),
+        *(Delivery, Evaluator, HealingPolicy, HostDrain),
     }
 
 

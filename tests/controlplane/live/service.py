@@ -64,6 +64,7 @@ class LiveService:
             "PENSTOCK_DATA_DIR": str(directory / "data"),
             "PENSTOCK_ZOOKEEPER": f"127.0.0.1:{self.zookeeper_port}",
             "PENSTOCK_ZOOKEEPER_CONFIG": str(self.logins / "controlplane.properties"),
+            "PENSTOCK_VERSIONS_DIR": str(directory / "versions"),
             "PENSTOCK_REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/0",
             "PENSTOCK_EGRESS_ALLOWED": "127.0.0.0/8",
             "PENSTOCK_OPERATION_LEASE_S": "3",
@@ -91,6 +92,7 @@ class LiveService:
     # -- processes ------------------------------------------------------------------------
     def start(self) -> None:
         (self.directory / "data").mkdir(parents=True, exist_ok=True)
+        (self.directory / "versions").mkdir(mode=0o755, exist_ok=True)
         self.start_zookeeper()
         self.start_redis()
         self.manage("migrate", "--verbosity", "0")

@@ -38,7 +38,7 @@ def test_a_deletion_passes_by_a_dead_host_and_is_done_when_it_is_back(own):
     assert deleted["state"] == "succeeded", deleted
     (removed,) = [step for step in deleted["steps"] if step["name"] == "removed"]
     assert removed["detail"] == (
-        "host-1 is away: what it has of the cluster is deleted when it is back"
+        "1 host is away: what it has of the cluster is deleted when it is back"
     )
     assert (home / "data").is_dir(), "nobody could have removed it"
     own.start_agent("host-1")

@@ -28,7 +28,7 @@ OFFSETS = {"offset.reset", "offset.restore"}
 USERS = {"user.create", "user.rotate", "user.retire", "user.delete", "quota.set"}
 ACLS = {"acl.create", "acl.delete"}
 TOPIC_CONFIG = {"topic.update", "topic.retention_lease", "topic.retention_restore"}
-PLACEMENT = {"reassignment", "broker.restart", "leaders.elect", *ROLLS}
+PLACEMENT = {"reassignment", "broker.restart", "leaders.elect", "cluster.add_brokers", *ROLLS}
 NEEDS_THE_TOPIC = {*TOPIC_CONFIG, "reassignment", "leaders.elect", *OFFSETS}
 
 # Kind → what is refused while it is under way on the same things, beside what locks the cluster.
@@ -40,12 +40,13 @@ REFUSED: dict[str, set[str]] = {
     "leaders.elect": WHOLE_TOPIC | PLACEMENT,
     "broker.restart": PLACEMENT,
     **dict.fromkeys(ROLLS, PLACEMENT),
+    "cluster.add_brokers": PLACEMENT,
     **dict.fromkeys(OFFSETS, WHOLE_TOPIC | OFFSETS | {"group.delete"}),
     "group.delete": OFFSETS | {"group.delete"},
     **dict.fromkeys(USERS, USERS | ACLS),
     **dict.fromkeys(ACLS, USERS | ACLS),
 }
-WHOLE_CLUSTER = {"cluster.delete", "cluster.credentials"}
+WHOLE_CLUSTER = {"cluster.delete", "cluster.credentials", "cluster.remove_brokers"}
 for _kind in WHOLE_CLUSTER:
     REFUSED[_kind] = {*REFUSED, *WHOLE_CLUSTER} - NEW
 # On other topics, groups, users, names of the same cluster.

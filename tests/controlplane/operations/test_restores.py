@@ -61,6 +61,8 @@ RESTORING = [
 ]
 NO_WAY_BACK = {
     "broker.restart",
+    "cluster.replace_broker",
+    "cluster.finalize_version",
     "cluster.restart",
     "leaders.elect",
     "topic.partitions",

@@ -21,8 +21,14 @@ END_STATEMENTS_MAX = 12
 """Once an operation: what it touched is read as it was, whose cluster it is, events are written, and
 what pages of these sections go by."""
 PLACES_STATEMENTS_MAX = 11
-"""Once a creation, before anything is written: all that speaks against a broker's place is asked
-again — its row, decisions about hosts, their keys, the ports of everybody else."""
+"""Once a creation or a move, before anything is written: all that speaks against a broker's place is
+asked again — its row, decisions about hosts, their keys, the ports of everybody else."""
+PLACING = {
+    ("cluster.add_brokers", "check"),
+    ("cluster.create", "check"),
+    ("cluster.replace_broker", "check"),
+    ("cluster.replace_broker", "move"),
+}
 BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN", "COMMIT")
 
 
@@ -36,7 +42,7 @@ def statements_of(operation):
 def most_of(kind, step):
     if step == "end":
         return END_STATEMENTS_MAX
-    return PLACES_STATEMENTS_MAX if (kind, step) == ("cluster.create", "check") else STATEMENTS_MAX
+    return PLACES_STATEMENTS_MAX if (kind, step) in PLACING else STATEMENTS_MAX
 
 
 def under_way(operation):

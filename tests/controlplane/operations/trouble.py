@@ -67,6 +67,13 @@ def seen(world: World) -> dict[str, Any]:
         "desired": {key: spec["state"] for key, spec in hosts.desired.items()},
         "chroots": set(hosts.chroots),
         "clusters": [(row.name, row.phase) for row in rows],
+        "software": {
+            row.name: (
+                row.protocol_version,
+                {broker.key: broker.version or row.version for broker in row.brokers.all()},
+            )
+            for row in rows
+        },
     }
 
 

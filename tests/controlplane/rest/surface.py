@@ -103,6 +103,7 @@ IDS = {
     "event_id": "deployment",
     "objective_id": "objective",
     "mask_id": "mask",
+    "case_id": "healing_case",
     "act": "host_act",
     "token_id": "host_token",
 }
@@ -135,6 +136,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "put /operator/users/{username}": {"email": "", "is_active": True, "is_operator": False},
     "post /operator/host-tokens": {"host_id": "host-9", "lifetime_s": 600, "note": ""},
     "put /operator/hosts/{host_id}": {"state": "cordoned"},
+    "post /operator/hosts/{host_id}/drain": {"paused": True},
+    "put /clusters/{cluster_id}/healing": {
+        "mode": "ask",
+        "replace_after_s": 600,
+        "per_day_max": 1,
+        "windows": [{"day": "sunday", "begins": "02:00", "minutes": 60}],
+        "time_zone": "Europe/Berlin",
+    },
     "post /operator/hosts/{host_id}/loss": {
         "plan_hash": "{host_loss}",
         "confirm": "{host}",
@@ -268,7 +277,12 @@ INPUTS: dict[str, dict[str, Any]] = {
     "cluster.delete": {},
     "broker.restart": {"broker": 1},
     "cluster.configure": {"config": {"log.retention.ms": "3600000"}, "canary_s": 0},
+    "cluster.replace_broker": {"broker": 1},
     "cluster.restart": {"brokers": [1], "canary_s": 0},
+    "cluster.add_brokers": {"count": 2},
+    "cluster.remove_brokers": {"brokers": [1]},
+    "cluster.upgrade": {"version": "0.2.0", "canary_s": 0},
+    "cluster.finalize_version": {"canary_s": 0},
     "leaders.elect": {"topics": ["orders"], "broker": 1},
     "topic.create": {
         "name": "new",
@@ -276,8 +290,8 @@ INPUTS: dict[str, dict[str, Any]] = {
         "replication_factor": 3,
         "configs": {"retention.ms": "1000"},
     },
-    "topic.update": {"name": "orders", "configs": {"retention.ms": "1000"}},
-    "topic.partitions": {"name": "orders", "partitions": 9},
+    "topic.update": {"name": "orders", "configs": {"retention.ms": "1000"}, "adopt": False},
+    "topic.partitions": {"name": "orders", "partitions": 9, "adopt": False},
     "topic.delete": {"name": "orders"},
     "topic.empty": {"name": "orders"},
     "topic.retention_lease": {
@@ -292,8 +306,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "user.delete": {"username": "known"},
     "user.rotate": {"username": "known", "overlap_s": 0},
     "user.retire": {"username": "both", "mechanism": "SCRAM-SHA-256"},
-    "acl.create": {"bindings": [_BINDING]},
-    "acl.delete": {"bindings": [{**_BINDING, "principal": "User:known"}]},
+    "acl.create": {"bindings": [_BINDING], "adopt": False},
+    "acl.delete": {"bindings": [{**_BINDING, "principal": "User:known"}], "adopt": False},
     "quota.set": {
         "user": "known",
         "client_id": "etl",
@@ -364,6 +378,15 @@ def problem(answer: Any, *statuses: int) -> dict[str, Any]:
     assert len(found["detail"]) > 5
     assert "Traceback" not in text
     return found
+
+
+def make_way(world: Any, kind: str) -> None:
+    """What a plan of the kind's inputs asks of the world that nothing else in the tables does."""
+    if kind == "cluster.remove_brokers":  # one that holds something is not removed
+        for topic in world.gateway.topics.values():
+            for part in topic.partitions:
+                part.replicas = (2, 3, 4)[: len(part.replicas)]
+                part.target = None
 
 
 # A kind that is not of the cluster that the service runs.

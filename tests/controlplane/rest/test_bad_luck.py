@@ -36,6 +36,7 @@ ASK_THE_CLUSTER = {
 ASK_THE_HOSTS = {
     "get /clusters/{cluster_id}/access/denials",
     "get /clusters/{cluster_id}/brokers/{broker_id}/log",
+    "get /clusters/{cluster_id}/versions",
     "get /operator/hosts",
     "get /operator/hosts/{host_id}",
     "get /operator/hosts/{host_id}/events",

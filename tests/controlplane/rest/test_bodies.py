@@ -11,6 +11,7 @@ from tests.controlplane.rest.surface import (
     ON,
     address,
     body,
+    make_way,
     operations,
     problem,
     send,
@@ -150,7 +151,8 @@ def plan(client, ids, kind, inputs, **more):
 
 
 @pytest.mark.parametrize("kind", sorted(INPUTS))
-def test_the_inputs_of_the_table_make_a_plan(owner, ids, kind):
+def test_the_inputs_of_the_table_make_a_plan(world, owner, ids, kind):
+    make_way(world, kind)
     answer = plan(owner, ids, kind, INPUTS[kind])
     assert answer.status_code == 201, answer.content
 

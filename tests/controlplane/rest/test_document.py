@@ -14,7 +14,14 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from controlplane.common.serializers import Shape
 from controlplane.operations.operations import kind_names, kind_of
 from controlplane.tenants.views import TenantView
-from tests.controlplane.rest.surface import INPUTS, ON, document, operations, send
+from tests.controlplane.rest.surface import (
+    INPUTS,
+    ON,
+    document,
+    make_way,
+    operations,
+    send,
+)
 from tests.controlplane.support import client_for
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
@@ -126,6 +133,7 @@ def request_for(kind, ids, inputs):
 def test_a_plan_is_asked_for_and_answered_as_the_document_says(world, ids, kind):
     asked = request_for(kind, ids, INPUTS[kind])
     assert faults(component("PlanInputRequest"), asked) == []
+    make_way(world, kind)
     answer = client_for(world.tenant).post("/api/v1/plans", asked, format="json")
     assert answer.status_code == 201, answer.content
     assert faults(component("Plan"), answer.json()) == []

@@ -3,13 +3,15 @@
 import pytest
 
 from controlplane.clusters.models import Broker
-from controlplane.clusters.questions import Answered, Unanswered
+from controlplane.clusters.questions import SILENT, Answered, silent
 from controlplane.common.grants import Grant, Match, Over, Pattern
+from controlplane.common.times import iso_of_ms
 from tests.controlplane.rest.surface import problem
 from tests.controlplane.rest.teams import member_of
 from tests.controlplane.support import client_for, observed, tenant_make
 
 pytestmark = pytest.mark.django_db
+HEARD_AT_MS = 1_767_225_600_000
 
 
 @pytest.fixture
@@ -62,7 +64,7 @@ def test_the_leader_is_asked_unless_another_replica_is_named(placed):
     assert found["directories"] == [
         {"directory": "data", "role": "current", "total": 9, "total_bytes": 45, "other_bytes": 1}
     ]
-    assert segments(placed, f"?broker={follower}").json()["host_id"] == f"host-{follower}"
+    assert segments(placed, f"?broker={follower}").json()["broker"] == follower
     segments(placed, f"?page_size=2&cursor={found['page']['next']}")
     assert [(each.broker[0], each.args["segments"], each.args["before"])
             for each in placed.hosts.asked] == [
@@ -110,8 +112,9 @@ def test_what_a_host_makes_up_is_unknown(placed, made_up):
 
 
 def test_silence_is_unknown(placed):
-    placed.hosts.answers = lambda _: Unanswered("Unknown: the agent of host-1 does not answer.")
-    assert problem(segments(placed), 503)["code"] == "host-silent"
+    placed.hosts.answers = lambda _: silent(SILENT, HEARD_AT_MS)
+    found = problem(segments(placed), 503)
+    assert (found["code"], found["last_heard_at"]) == ("host-silent", iso_of_ms(HEARD_AT_MS))
 
 
 def test_they_are_seen_with_the_topic_and_with_no_other(placed):

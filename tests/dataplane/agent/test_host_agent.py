@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 import sys
+from pathlib import Path
 
 import pytest
 
 from dataplane.agent.host_agent import HostAgent, HostSettings
+from dataplane.agent.install_version import install
 from dataplane.agent.managed_broker import SECRET_FILES
 from dataplane.agent.processes import Identity, start_ticks_of
+from dataplane.agent.versions import OWN_ROOT, Versions
 from dataplane.agent.zookeeper import AgentZooKeeper
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from dataplane.runtime.os_clock import OsClock
@@ -17,6 +23,7 @@ from tests.waiting import turns, until
 from zookeeper_access import keys
 
 DESIRED = "/penstock/hosts/h1/desired/kc_a-1"
+OBSERVED = "/penstock/hosts/h1/observed/kc_a-1"
 LOGIN = {keys.ACL_USERNAME: "kc_a", keys.ACL_PASSWORD: "kc_a-secret-1"}
 SLOW_TO_END = """#!/bin/sh
 trap 'touch "$PENSTOCK_LOG_FILE.ending"; sleep 0.5; exit 0' TERM
@@ -62,13 +69,24 @@ async def agent(tmp_path, monkeypatch):
         login.held_by(acts_as.remove)
         acts_as.append(login)
 
-    made = HostAgent(
-        settings,
-        zookeeper.connect(),
-        clock=OsClock(),
-        unseal=lambda token: json.loads(token or "{}"),
-        zookeeper=AgentZooKeeper({}, authenticate),
-    )
+    versions = tmp_path / "versions"
+    versions.mkdir()
+    versions.chmod(0o755)
+
+    def another():
+        return HostAgent(
+            settings,
+            zookeeper.connect(),
+            clock=OsClock(),
+            unseal=lambda token: json.loads(token or "{}"),
+            zookeeper=AgentZooKeeper({}, authenticate),
+            versions=Versions(versions),
+            versions_every_s=0.02,
+        )
+
+    made = another()
+    made.another, made.zookeeper, made.versions = another, zookeeper, versions
+    made.install = lambda name: install(OWN_ROOT, versions, name)
     made.admin, made.home = zookeeper.connect(), settings.data_dir / "kc_a-1"
     made.acts_as = acts_as
     yield made
@@ -166,3 +184,91 @@ async def test_a_stopped_broker_is_nothing_to_act_for(agent):
     await until(lambda: not agent.acts_as)
     await agent.admin.set(DESIRED, desired("running", 3))
     await until(lambda: agent.acts_as)
+
+
+def of_version(state, generation, version):
+    return json.dumps({**json.loads(desired(state, generation)), "version": version}).encode()
+
+
+async def report_of(agent, generation):
+    """The agent's report, once it is of this generation."""
+    found = {}
+
+    def is_there():
+        node = agent.zookeeper.find(OBSERVED)
+        found.update(json.loads(node.data) if node is not None else {})
+        return found.get("generation") == generation
+
+    await until(is_there)
+    return dict(found)
+
+
+async def test_a_version_that_is_not_there_is_refused_and_what_runs_goes_on(agent):
+    await agent.admin.create(DESIRED, desired("running", 1), make_parents=True)
+    await agent.start()
+    await until((agent.home / "broker.log.started").exists)
+    process = Identity.load(agent.home / "broker.pid")
+    before = (agent.home / "broker.properties").read_text()
+    await agent.admin.set(DESIRED, of_version("running", 2, "7.1"))
+    said = await report_of(agent, 2)
+    assert (said["state"], said["message"]) == (
+        "failed",
+        "version 7.1 is not installed on this host",
+    )
+    assert said["version"]["name"] == "agent"
+    assert Identity.load(agent.home / "broker.pid") == process
+    assert start_ticks_of(process.pid) == process.start_ticks
+    assert (agent.home / "broker.properties").read_text() == before
+
+
+async def test_a_version_that_comes_later_is_started_then(agent):
+    await agent.admin.create(DESIRED, of_version("running", 1, "7.1"), make_parents=True)
+    await agent.start()
+    await report_of(agent, 1)
+    agent.install("7.1")
+    await until((agent.home / "broker.log.started").exists)
+    pid_file = agent.home / "broker.pid"
+    await until(lambda: (now := Identity.load(pid_file)) is not None and now.generation == 1)
+    environment = (Path("/proc") / str(Identity.load(pid_file).pid) / "environ").read_bytes()
+    assert f"PYTHONPATH={agent.versions / '7.1'}".encode() in environment.split(b"\0")
+    assert json.loads((agent.home / "started.json").read_text())["version"] == "7.1"
+
+
+async def test_what_runs_is_taken_up_though_its_release_has_gone(agent):
+    agent.install("7.1")
+    await agent.admin.create(DESIRED, of_version("running", 1, "7.1"), make_parents=True)
+    await agent.start()
+    await until((agent.home / "broker.log.started").exists)
+    process = Identity.load(agent.home / "broker.pid")
+    await agent.stop(keep_brokers=True)
+    shutil.rmtree(agent.versions / "7.1")
+    following = agent.another()
+    await following.start()
+    try:
+        await until(lambda: json.loads(agent.zookeeper.find(OBSERVED).data)["state"] == "running")
+        said = json.loads(agent.zookeeper.find(OBSERVED).data)
+        assert (said["pid"], said["version"]["name"]) == (process.pid, "7.1")
+    finally:
+        await following.stop(keep_brokers=False)
+    assert start_ticks_of(process.pid) is None
+
+
+async def test_the_next_agent_watches_what_runs_though_it_cannot_start_what_is_wanted(agent):
+    """Else its end would be nobody's to see, to fence and to follow by another start."""
+    await agent.admin.create(DESIRED, desired("running", 1), make_parents=True)
+    await agent.start()
+    await until((agent.home / "broker.log.started").exists)
+    process = Identity.load(agent.home / "broker.pid")
+    await agent.stop(keep_brokers=True)
+    await agent.admin.set(DESIRED, of_version("running", 2, "7.1"))
+    following = agent.another()
+    await following.start()
+    try:
+        said = await report_of(agent, 2)
+        assert said["message"] == "version 7.1 is not installed on this host"
+        os.kill(process.pid, signal.SIGKILL)
+        pid_file = agent.home / "broker.pid"
+        await until(lambda: (now := Identity.load(pid_file)) is not None and now.pid != process.pid)
+        assert Identity.load(pid_file).generation == 1
+    finally:
+        await following.stop(keep_brokers=False)

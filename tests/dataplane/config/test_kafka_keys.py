@@ -47,8 +47,9 @@ OTHER_DEFAULTS = {
 """The system's autotuning of buffers, a longer backlog, and groups as Kafka 4 has them: their sentences
 say so."""
 OTHER_CHANGES = {"principal.builder.class"}
-NARROWER = {"group.coordinator.rebalance.protocols"}
-"""Kafka refuses the others later, when it starts."""
+NARROWER = {"group.coordinator.rebalance.protocols", "inter.broker.protocol.version"}
+"""Kafka refuses the other protocols of groups later, when it starts; of those among brokers only
+those are spoken that this release knows."""
 
 
 def test_there_are_as_many_as_kafka_has() -> None:

@@ -156,6 +156,7 @@ class OneBroker:
         self.logs.load()
         self.replica_manager = build_replica_manager(
             self.logs,
+            coordinator=self.coordinator,
             lifecycle=self.lifecycle,
             clock=self.clock,
             entropy=self.entropy,

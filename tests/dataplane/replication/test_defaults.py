@@ -47,8 +47,8 @@ def test_a_follower_may_not_wait_longer_than_it_may_lag() -> None:
         BrokerConfig.parse(NEEDED | settings)
 
 
-@pytest.mark.parametrize(("lag_ms", "every_ms"), [(30_000, 15_000), (1, 1), (501, 250)])
-def test_isrs_are_looked_at_twice_in_the_time_a_replica_may_lag(lag_ms, every_ms) -> None:
+@pytest.mark.parametrize(("lag_ms", "every_ms"), [(30_000, 7_500), (1, 1), (501, 125)])
+def test_isrs_are_looked_at_four_times_in_the_time_a_replica_may_lag(lag_ms, every_ms) -> None:
     config = BrokerConfig.parse(
         NEEDED | {"replica.lag.time.max.ms": str(lag_ms), "replica.fetch.wait.max.ms": "1"}
     )

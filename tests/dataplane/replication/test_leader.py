@@ -218,12 +218,40 @@ def test_reassignment_adds_and_drops_replicas_and_keeps_what_is_known():
     assert fetch(core, 4, 100, 100) == [ProposeIsr((1, 2, 4), 11)]
 
 
+def test_what_a_leader_may_write_itself_is_its_isr_without_those_that_lag():
+    core = leader()
+    fetch(core, 2, 100, 100, LAG_MS)
+    assert core.isr_without_late(LAG_MS * 2) is None, "nothing was proposed, so nothing waits"
+    assert list(core.tick(LAG_MS + 1)) == [ProposeIsr((1, 2), 10)]
+    assert core.isr_without_late(LAG_MS + 2) == (1, 2)
+    core.on_append(110, LAG_MS + 3)
+    assert core.isr_without_late(LAG_MS * 3) == (1,), "2 lags as well by now"
+    fetch(core, 2, 110, 110, LAG_MS * 3)
+    fetch(core, 3, 110, 110, LAG_MS * 3)
+    assert core.isr_without_late(LAG_MS * 3) is None, "both are back, and nothing is held up"
+
+
+def test_a_leader_never_lets_a_joiner_in_itself():
+    core = leader(isr=(1, 2))
+    assert fetch(core, 3, 100, 100) == [ProposeIsr((1, 2, 3), 10)]
+    assert core.isr_without_late(2) is None
+    core.on_append(120, 3)
+    fetch(core, 2, 120, 120, LAG_MS * 2)
+    assert core.high_watermark == 100, "the joiner counts, and has no more"
+    isr = core.isr_without_late(LAG_MS * 2)
+    assert isr == (1, 2)
+    assert list(core.on_isr_committed(isr, 11)) == [AdvanceHighWatermark(120)]
+    assert not core.is_change_pending
+
+
 EVENTS = st.lists(
     st.one_of(
         st.tuples(st.just("append"), st.integers(1, 5)),
         st.tuples(st.just("fetch"), st.integers(2, 4), st.integers(0, 6)),
         st.tuples(st.just("time"), st.integers(0, 40_000)),
         st.tuples(st.just("commit")),
+        st.tuples(st.just("commit unheard")),
+        st.tuples(st.just("own write")),
         st.tuples(st.just("refuse"), st.sampled_from(["REVERT", "DOUBT"])),
     ),
     max_size=120,
@@ -241,7 +269,7 @@ def test_nothing_is_committed_that_some_possible_isr_lacks(events, min_isr):
     logs = {2: 0, 3: 0, 4: 0}
     epoch = 10
     proposal: ProposeIsr | None = None
-    written: tuple[int, ...] = (1, 2, 3)  # what the controller has, known to the leader or not
+    written: tuple[int, ...] = (1, 2, 3)  # what ZooKeeper has, known to the leader or not
     for event in events:
         before = core.high_watermark
         effects = []
@@ -255,20 +283,31 @@ def test_nothing_is_committed_that_some_possible_isr_lacks(events, min_isr):
         elif event[0] == "time":
             now_ms += event[1]
             effects = core.tick(now_ms)
-        elif event[0] == "commit" and proposal is not None:
-            epoch += 1
-            written = proposal.new_isr
+        elif event[0].startswith("commit") and proposal is not None:
+            if core.partition_epoch == epoch:
+                epoch += 1
+                written = proposal.new_isr
+            if event[0] == "commit":
+                effects = core.on_isr_committed(written, epoch)
+                proposal = None
+        elif event[0] == "own write":
+            isr = core.isr_without_late(now_ms)
+            if isr is None:
+                continue
+            if core.partition_epoch == epoch:  # else it is refused, and what is there is read
+                epoch += 1
+                written = isr
             effects = core.on_isr_committed(written, epoch)
             proposal = None
         elif event[0] == "refuse" and proposal is not None:
-            if event[1] == "DOUBT":
+            if event[1] == "DOUBT" or core.partition_epoch < epoch:
                 effects = core.on_isr_rejected(ErrorCode.NETWORK_EXCEPTION)
             else:
                 effects = core.on_isr_rejected(ErrorCode.OPERATION_NOT_ATTEMPTED)
                 proposal = None
         for effect in effects:
             if isinstance(effect, ProposeIsr):
-                assert effect.partition_epoch == epoch
+                assert effect.partition_epoch == core.partition_epoch
                 assert 1 in effect.new_isr
                 proposal = effect
         assert core.high_watermark >= before

@@ -47,10 +47,15 @@ class Command(AdministrationCommand):
         for name in ("add", "role"):
             add_grants(parsers[name])
         parsers["role"].add_argument("--no-grants", action="store_true", help="end all of them")
-        parsers["revoke-invitation"].add_argument("invitation_id")
+        parsers["revoke-invitation"].add_argument("invitation_id", help="as `invitations` lists it")
         parsers["invite"].add_argument("--note", default="", help="whom it is for")
         parsers["invite"].add_argument(
-            "--days", type=int, choices=range(1, 31), default=INVITATION_LIFETIME.days
+            "--days",
+            type=int,
+            choices=range(1, 31),
+            metavar="1-30",
+            default=INVITATION_LIFETIME.days,
+            help=f"how long the link may be used ({INVITATION_LIFETIME.days})",
         )
         add_url(parsers["invite"])
 

@@ -25,7 +25,7 @@ class Command(AdministrationCommand):
         actions.add_parser("list", help="all users")
         made = actions.add_parser("create", help="make a user; prints a one-time link")
         made.add_argument("username")
-        made.add_argument("--email", default="")
+        made.add_argument("--email", default="", help="shown to operators; nothing is sent to it")
         made.add_argument("--operator", action="store_true", help="one who runs the platform")
         link = actions.add_parser("link", help="print another one-time link to a password")
         link.add_argument("username")

@@ -14,7 +14,7 @@ class Command(BaseCommand):
     help = "Make the operator, the demo tenant and an API key; idempotent."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="for scripts")
 
     def handle(self, *_: Any, as_json: bool, **__: Any) -> None:
         access = asdict(bootstrap())

@@ -18,8 +18,8 @@ class Command(BaseCommand):
     help = "Provision the demo cluster by the ordinary operation; idempotent."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--brokers", type=int, default=3)
-        parser.add_argument("--timeout-s", type=float, default=120.0)
+        parser.add_argument("--brokers", type=int, default=3, help="how many it has (3)")
+        parser.add_argument("--timeout-s", type=float, default=120.0, help="how long to wait (120)")
 
     def handle(self, *_: Any, brokers: int, timeout_s: float, **__: Any) -> None:
         started_s = time.monotonic()

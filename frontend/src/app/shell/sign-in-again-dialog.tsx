@@ -54,8 +54,6 @@ function Form() {
               name="password"
               autoComplete="current-password"
               data-autofocus
-              visibilityToggleFocusable
-              visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
               required
               withAsterisk={false}
               value={password}

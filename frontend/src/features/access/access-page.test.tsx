@@ -6,7 +6,13 @@ import { AT, plan, session } from "@/testing/samples";
 import { type Answers, ok, unavailable } from "@/testing/server";
 
 const PATH = "/clusters/c1/access";
-const user = (username: string, managed = false) => ({ username, mechanisms: ["SCRAM-SHA-512"], managed });
+const user = (username: string, managed = false, first: object[] = [], more: object = {}) => ({
+  username,
+  mechanisms: ["SCRAM-SHA-512"],
+  managed,
+  rules: { count: first.length, denies: 0, first, ...more },
+});
+const counts = (total: number, more: object = {}) => ok({ page: 1, size: 50, matched: total, total, ...more });
 const rule = {
   principal: "User:app",
   host: "*",
@@ -43,6 +49,11 @@ const changed = {
   observed: "a login by SCRAM-SHA-512",
   operation_id: "op_7",
   text: "The user app has a login by SCRAM-SHA-512; the last verified operation left a login by SCRAM-SHA-256.",
+  back: null,
+  back_problem: "Passwords are not kept.",
+  adopt: null,
+  adopt_problem: "",
+  changed_by: "unknown: changed outside of Penstock",
 };
 const removed = {
   ...changed,
@@ -50,17 +61,23 @@ const removed = {
   name: "User:app may read topic sales",
   desired: "there",
   observed: "not there",
+  back: { kind: "acl.create", inputs: { bindings: [rule] } },
+  back_problem: "",
+  adopt: { kind: "acl.delete", inputs: { bindings: [rule], adopt: true } },
 };
 const parts = {
   drift: drift([]),
   overlaps: ok([]),
   quotas: ok([]),
-  users: ok([user("app"), user("penstock", true), user("idle")]),
+  users: ok([user("app", false, [rule, denial], { denies: 1 }), user("idle"), user("penstock", true)]),
+  users_counts: counts(3, { managed: ["penstock"] }),
+  acls_counts: counts(2),
   acls: ok([rule, denial].map((row) => ({ ...row, as_of: AT, stale_reason: null }))),
 };
 const open = (search = "", answer: object = parts, more: Answers = {}) =>
   openPage(PATH + search, {
     "GET /console/api/pages/access/c1": { parts: answer },
+    "GET /api/v1/clusters/c1/users": { data: [user("app"), user("idle")], page: { next: null, has_more: false } },
     "POST /api/v1/plans": plan({
       kind: "acl.create",
       confirm_phrase: null,
@@ -68,6 +85,10 @@ const open = (search = "", answer: object = parts, more: Answers = {}) =>
     } as never),
     ...more,
   });
+const pageAsked = (asked: { url: string }[]) => {
+  const last = asked.filter((one) => one.url.includes("pages/access")).at(-1)?.url ?? "";
+  return Object.fromEntries(new URLSearchParams(last.split("?")[1]));
+};
 const posted = (asked: { method: string; body: unknown }[]) => asked.find((one) => one.method === "POST")?.body;
 
 describePageStates({ path: PATH, page: "access/c1", title: "Access", parts, part: "users", shows: "idle" });
@@ -169,17 +190,51 @@ describe("access", () => {
       ["User:app", "may", "read", "topic sales*", "anywhere"],
       ["User:app", "may not", "write", "group sales", "10.0.0.9"],
     ]);
-    fireEvent.click(screen.getByLabelText("Choose User:app WRITE sales"));
+    fireEvent.click(screen.getByLabelText("Choose User:app write sales"));
     press("Remove 1 ACL");
     await waitFor(() =>
       expect(posted(asked)).toEqual({ kind: "acl.delete", cluster_id: "c1", inputs: { bindings: [denial] } }),
     );
+  });
+
+  it("finds and orders rules on the server, and keeps what was chosen", async () => {
+    const { asked } = await open("?tab=acls");
+    await rowsOf("ACLs");
+    fireEvent.click(screen.getByLabelText("Choose User:app write sales"));
     fill("Search ACLs", "deny");
-    await waitFor(async () => expect(await rowsOf("ACLs")).toHaveLength(1));
+    await waitFor(() => expect(pageAsked(asked)).toEqual({ q: "deny" }));
+    expect(await screen.findByRole("button", { name: "Remove 1 ACL" })).toBeTruthy();
+    press("Operation");
+    await waitFor(() => expect(pageAsked(asked)).toEqual({ q: "deny", sort: "operation" }));
+  });
+
+  it("finds and pages users on the server, and says of many ACLs the first", async () => {
+    const busy = user("busy", false, [rule], { count: 41 });
+    const { asked, router } = await open("", {
+      ...parts,
+      users: ok([busy, { ...user("new"), rules: null }]),
+      users_counts: counts(1200, { managed: [] }),
+    });
+    expect((await rowsOf("Users")).map((row) => row[2])).toEqual([
+      "read sales*; 40 more",
+      "not known: the ACLs were never read",
+    ]);
+    expect(screen.getByRole("tab", { name: "Users (1,200)" })).toBeTruthy();
+    fireEvent.click(await screen.findByRole("button", { name: "2" }));
+    await waitFor(() => expect(pageAsked(asked)).toEqual({ users_page: "2" }));
+    fill("Search users", "bus");
+    await waitFor(() => expect(pageAsked(asked)).toEqual({ users_q: "bus" }));
+    expect(router.state.location.search).toEqual({ q: "bus" });
+  });
+
+  it("says when nothing matches, instead of what to do while there is nothing", async () => {
+    await open("?tab=acls&q=zzz", { ...parts, acls: ok([]), acls_counts: counts(2, { matched: 0 }) });
+    expect(await screen.findByText("No ACL matches")).toBeTruthy();
   });
 
   it("has empty lists that say what to do", async () => {
-    await open("", { ...parts, users: ok([]), acls: ok([]) });
+    const none = { users_counts: counts(0, { managed: [] }), acls_counts: counts(0) };
+    await open("", { ...parts, ...none, users: ok([]), acls: ok([]) });
     expect(await screen.findByText("No users yet")).toBeTruthy();
     fireEvent.click(screen.getByRole("tab", { name: "ACLs" }));
     expect(await screen.findByText("No ACLs yet")).toBeTruthy();
@@ -199,6 +254,15 @@ describe("access", () => {
     expect(router.state.location.search).toEqual({ tab: "drift" });
     const link = screen.getByRole("link", { name: "Operation that left app" });
     expect([link.getAttribute("href"), link.getAttribute("title")]).toEqual(["/operations/op_7", changed.text]);
+  });
+
+  it("offers both ways to mend a difference, and says why there is none", async () => {
+    await open("?tab=drift", { ...parts, drift: drift([changed, removed]) });
+    const rows = await rowsOf("Changed outside");
+    const who = "Changed by unknown: changed outside of Penstock.";
+    expect(rows.map((row) => row[4])).toEqual([`${who} Put back…Take over…`, `${who} Passwords are not kept.`]);
+    expect(screen.getByRole("button", { name: `Put back ${removed.name} as it was left` })).toBeTruthy();
+    expect(screen.getByRole("button", { name: `Take over ${removed.name} as the brokers have it` })).toBeTruthy();
   });
 
   it("pages what was changed outside", async () => {

@@ -4,19 +4,21 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Card, PartView } from "@/components/card";
 import { Empty } from "@/components/empty";
+import type { TableView } from "@/components/data-table";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { Status } from "@/components/status";
 import { clearDrafts } from "@/lib/draft";
+import { formatInteger } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
-import { usePage } from "@/lib/page";
+import { usePageOfList } from "@/lib/page";
 import { useMayWrite } from "@/lib/permissions";
 import type { ClientQuota, PlanInputs, PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
-import { ACCESS_TABS } from "@/lib/search";
+import { ACCESS_TABS, sortOf } from "@/lib/search";
 import { words } from "@/words/access";
-import { AclTable } from "./acl-table";
+import { ACL_SORTS, AclTable } from "./acl-table";
 import { type AclInput, asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
 import { CheckView } from "./check-view";
@@ -27,7 +29,7 @@ import { NewUserForm } from "./new-user-form";
 import { QuotaForm } from "./quota-form";
 import { QuotaTable } from "./quota-table";
 import { RotateForm } from "./rotate-form";
-import { UserTable } from "./user-table";
+import { USER_SORTS, UserTable } from "./user-table";
 
 const say = words.accessPage;
 
@@ -48,26 +50,38 @@ const aclDraft = ({ principal = "", start }: Extract<Form, { kind: "acl" }>) =>
 /** The first tab has no word in the address. */
 const asTab = (value: string | null) => ACCESS_TABS.find((tab) => tab === value && tab !== "users");
 
+/** Of both lists; what the address says is of the tab's own. */
+function asked(tab: (typeof ACCESS_TABS)[number], { q, sort, page }: TableView & { q?: string }) {
+  if (tab === "acls") return { q, sort: sortOf(sort, ACL_SORTS), page };
+  return tab === "users" ? { users_q: q, users_sort: sortOf(sort, USER_SORTS), users_page: page } : {};
+}
+
+const amount = (total: number | undefined) => (total ? ` (${formatInteger(total)})` : "");
+
 export function AccessPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePage("access/{cluster_id}", { cluster_id: clusterId });
+  const tab = search.tab ?? "users";
+  const query = usePageOfList("access/{cluster_id}", { cluster_id: clusterId }, asked(tab, search));
   const [form, setForm] = useState<Form>(null);
   const [request, setRequest] = useState<PlanRequest | null>(null);
+  const [removals, setRemovals] = useState(0);
   const canWrite = useMayWrite()("cluster", clusterId);
   const plan = (next: PlanRequest) => {
     setForm(null);
     setRequest(next);
   };
   const drafts = { user: `new-user/${clusterId}`, acl: `acl/${clusterId}` };
-  const users = query.data?.parts.users.data ?? [];
-  const acls = query.data?.parts.acls.data ?? [];
-  const quotas = query.data?.parts.quotas.data ?? [];
-  const overlaps = query.data?.parts.overlaps.data ?? [];
-  const drifted = query.data?.parts.drift.data?.data ?? [];
+  const parts = query.data?.parts;
+  const userCounts = parts?.users_counts.data;
+  const aclCounts = parts?.acls_counts.data;
+  const quotas = parts?.quotas.data ?? [];
+  const overlaps = parts?.overlaps.data ?? [];
+  const drifted = parts?.drift.data?.data ?? [];
   const rotated = form?.kind === "rotate" ? form.username : null;
-  const tab = search.tab ?? "users";
+  const see = (view: TableView & { q?: string }) =>
+    void navigate({ search: (old) => ({ ...old, ...view }), replace: true, resetScroll: false });
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
@@ -101,11 +115,11 @@ export function AccessPage() {
         <Tabs.List mb={12}>
           <Tabs.Tab value="users">
             {say.tabs.users}
-            {users.length > 0 && ` (${users.length})`}
+            {amount(userCounts?.total)}
           </Tabs.Tab>
           <Tabs.Tab value="acls">
             {say.tabs.acls}
-            {acls.length > 0 && ` (${acls.length})`}
+            {amount(aclCounts?.total)}
           </Tabs.Tab>
           <Tabs.Tab value="matrix">{say.tabs.matrix}</Tabs.Tab>
           <Tabs.Tab value="check">{say.tabs.check}</Tabs.Tab>
@@ -125,8 +139,10 @@ export function AccessPage() {
               {(rows) => (
                 <UserTable
                   users={rows}
+                  counts={userCounts}
+                  view={search}
+                  onView={see}
                   drifted={drifted}
-                  acls={acls}
                   overlaps={overlaps}
                   canWrite={canWrite}
                   onAddAcls={(username) => setForm({ kind: "acl", principal: `User:${username}` })}
@@ -154,10 +170,12 @@ export function AccessPage() {
             <PartView query={query} name="acls">
               {(rows) => (
                 <AclTable
+                  key={removals}
                   acls={rows}
+                  counts={aclCounts}
                   canWrite={canWrite}
                   view={search}
-                  onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+                  onView={see}
                   onRemove={(bindings) =>
                     plan({ kind: "acl.delete", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })
                   }
@@ -185,7 +203,6 @@ export function AccessPage() {
           <Card>
             <CheckView
               clusterId={clusterId}
-              users={users}
               view={search}
               onView={(view) => void navigate({ search: { tab: "check", ...view } })}
               canWrite={canWrite}
@@ -201,7 +218,7 @@ export function AccessPage() {
         <Tabs.Panel value="denied">
           <DeniedView
             clusterId={clusterId}
-            users={users}
+            managed={userCounts?.managed ?? null}
             canWrite={canWrite}
             view={search}
             onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
@@ -240,7 +257,9 @@ export function AccessPage() {
             <PartView query={query} name="drift">
               {(drift) => (
                 <DriftView
+                  clusterId={clusterId}
                   drift={drift}
+                  onPlan={canWrite ? plan : undefined}
                   view={search}
                   onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
                 />
@@ -261,7 +280,7 @@ export function AccessPage() {
         opened={form?.kind === "acl"}
         principal={form?.kind === "acl" ? form.principal : undefined}
         start={form?.kind === "acl" ? form.start : undefined}
-        users={users}
+        clusterId={clusterId}
         draft={form?.kind === "acl" ? `${drafts.acl}/${aclDraft(form)}` : "closed"}
         onClose={() => setForm(null)}
         onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings } })}
@@ -271,7 +290,7 @@ export function AccessPage() {
         opened={form?.kind === "quota"}
         row={form?.kind === "quota" ? form.row : undefined}
         quotas={quotas}
-        users={users}
+        clusterId={clusterId}
         onClose={() => setForm(null)}
         onPlan={(inputs) => plan({ kind: "quota.set", cluster_id: clusterId, inputs })}
       />
@@ -288,6 +307,8 @@ export function AccessPage() {
         onStarted={() => {
           if (request?.kind === "user.create") clearDrafts(drafts.user);
           if (request?.kind === "acl.create") clearDrafts(drafts.acl);
+          // What was chosen to be removed is chosen no more.
+          if (request?.kind === "acl.delete") setRemovals(removals + 1);
         }}
       />
     </>

@@ -1,6 +1,7 @@
-import { Autocomplete, Button, Group, Modal, Stack } from "@mantine/core";
+import { Button, Group, Modal, Stack } from "@mantine/core";
+import { UserBox } from "@/components/user-box";
 import { useDraft } from "@/lib/draft";
-import type { AclRule, KafkaUser } from "@/lib/types";
+import type { AclRule } from "@/lib/types";
 import { words } from "@/words/access";
 import { type AclInput, EMPTY_ACL, aclBindings } from "./acl-words";
 import { AclFields } from "./acl-fields";
@@ -13,7 +14,7 @@ interface AclFormProps {
   principal?: string;
   /** What it begins with; nothing by default. */
   start?: AclInput;
-  users: KafkaUser[];
+  clusterId: string;
   /** Where the input is kept. */
   draft: string;
   onClose: () => void;
@@ -21,7 +22,7 @@ interface AclFormProps {
 }
 
 /** Rules for a user who is there already. */
-export function AclForm({ opened, principal, start = EMPTY_ACL, users, draft, onClose, onPlan }: AclFormProps) {
+export function AclForm({ opened, principal, start = EMPTY_ACL, clusterId, draft, onClose, onPlan }: AclFormProps) {
   const [user, setUser] = useDraft(`${draft}/user`, principal?.replace(/^User:/, "") ?? "");
   const [acl, setAcl] = useDraft(`${draft}/rules`, start);
   const bindings = aclBindings(acl, user);
@@ -33,9 +34,9 @@ export function AclForm({ opened, principal, start = EMPTY_ACL, users, draft, on
     <Modal opened={opened} onClose={onClose} title={<strong>{say.addAcls}</strong>} size="lg">
       <form onSubmit={submit}>
         <Stack gap="md">
-          <Autocomplete
+          <UserBox
             label={say.user}
-            data={users.filter((item) => !item.managed).map((item) => item.username)}
+            clusterId={clusterId}
             value={user}
             onChange={setUser}
             size="sm"

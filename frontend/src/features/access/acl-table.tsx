@@ -3,8 +3,10 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { type ReactNode, useState } from "react";
 import { Breakable } from "@/components/breakable";
 import { DataTable, type TableView } from "@/components/data-table";
+import { Empty } from "@/components/empty";
 import { SearchBox } from "@/components/search-box";
-import type { AclBinding } from "@/lib/types";
+import { operationWords, typeWords } from "@/lib/acl-words";
+import type { AclBinding, ListCounts } from "@/lib/types";
 import { words } from "@/words/access";
 
 const say = words.aclTable;
@@ -21,8 +23,12 @@ const idOf = (acl: AclBinding) =>
   ]);
 const column = createColumnHelper<AclBinding>();
 
+/** The server's orders, which are the columns. */
+export const ACL_SORTS = ["principal", "permission", "operation", "resource", "host"] as const;
+
 interface AclTableProps {
   acls: AclBinding[];
+  counts: ListCounts | null | undefined;
   canWrite: boolean;
   view: TableView & { q?: string };
   onView: (view: TableView & { q?: string }) => void;
@@ -30,14 +36,12 @@ interface AclTableProps {
   empty: ReactNode;
 }
 
-export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclTableProps) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const needle = view.q?.toLowerCase() ?? "";
-  const rows = acls.filter((acl) => Object.values(acl).join(" ").toLowerCase().includes(needle));
-  const picked = acls.filter((acl) => chosen.has(idOf(acl)));
-  const toggle = (id: string) => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
+export function AclTable({ acls, counts, canWrite, view, onView, onRemove, empty }: AclTableProps) {
+  // What was chosen on another page, or before another search, stays chosen.
+  const [chosen, setChosen] = useState<ReadonlyMap<string, AclBinding>>(new Map());
+  const toggle = (acl: AclBinding) => {
+    const next = new Map(chosen);
+    if (!next.delete(idOf(acl))) next.set(idOf(acl), acl);
     setChosen(next);
   };
   const columns = [
@@ -49,9 +53,13 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
             cell: ({ row }) => (
               <Checkbox
                 size="xs"
-                aria-label={say.chooseAcl(row.original.principal, row.original.operation, row.original.resource_name)}
+                aria-label={say.chooseAcl(
+                  row.original.principal,
+                  operationWords(row.original.operation),
+                  row.original.resource_name,
+                )}
                 checked={chosen.has(row.id)}
-                onChange={() => toggle(row.id)}
+                onChange={() => toggle(row.original)}
               />
             ),
           }),
@@ -75,14 +83,14 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
     }),
     column.accessor("operation", {
       header: say.operation,
-      cell: (cell) => cell.getValue().toLowerCase().replaceAll("_", " "),
+      cell: (cell) => operationWords(cell.getValue()),
     }),
     column.accessor((row) => `${row.resource_type} ${row.resource_name}`, {
       id: "resource",
       header: say.on,
       cell: ({ row: { original: acl } }) => (
         <>
-          <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span>{" "}
+          <span className="ps-muted">{typeWords(acl.resource_type)}</span>{" "}
           <span
             className="ps-mono"
             title={acl.pattern_type === "PREFIXED" ? say.everyNameThatStartsWith(acl.resource_name) : undefined}
@@ -107,21 +115,22 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
           label={say.searchAcls}
           onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })}
         />
-        {picked.length > 0 && (
-          <Button color="red" variant="light" ml="auto" onClick={() => onRemove(picked)}>
-            {say.removeAcls(picked.length)}
+        {chosen.size > 0 && (
+          <Button color="red" variant="light" ml="auto" onClick={() => onRemove([...chosen.values()])}>
+            {say.removeAcls(chosen.size)}
           </Button>
         )}
       </div>
       <DataTable
-        rows={rows}
+        rows={acls}
+        paged={counts ?? undefined}
         columns={columns}
         rowId={idOf}
         label={say.acls}
         defaultSort="principal"
         view={view}
         onView={onView}
-        empty={empty}
+        empty={view.q ? <Empty title={say.noAclMatches}>{say.searchForLess}</Empty> : empty}
       />
     </>
   );

@@ -1,14 +1,15 @@
-import { Autocomplete, Button, Group, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Lines } from "@/components/card";
 import { AclDiff } from "@/components/diffs/acl-diff";
 import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
+import { UserBox } from "@/components/user-box";
 import { type AccessDecision, type DecisionQuery, useAccessDecision } from "@/lib/access";
 import { RESOURCE_TYPES, type ResourceType } from "@/lib/search";
 import { aclSentence, operationWords, typeWords } from "@/lib/acl-words";
-import type { AclBinding, KafkaUser } from "@/lib/types";
+import type { AclBinding } from "@/lib/types";
 import { words } from "@/words/access";
 import { OPERATIONS, templateOf } from "./acl-words";
 
@@ -24,7 +25,6 @@ export interface CheckSearch {
 
 interface CheckViewProps {
   clusterId: string;
-  users: KafkaUser[];
   view: CheckSearch;
   onView: (view: CheckSearch) => void;
   canWrite: boolean;
@@ -37,7 +37,7 @@ const TONES = { allowed: "ok", denied: "bad", unknown: "warn" } as const;
 const operationsOn = (type: ResourceType): string[] => OPERATIONS[type].filter((operation) => operation !== "ALL");
 
 /** "Can X do Y on Z, and why (not)": the question is the page's address. */
-export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, onRemove }: CheckViewProps) {
+export function CheckView({ clusterId, view, onView, canWrite, onGrant, onRemove }: CheckViewProps) {
   const [asked, setAsked] = useState<CheckSearch>({
     ...view,
     type: view.type ?? "TOPIC",
@@ -73,11 +73,12 @@ export function CheckView({ clusterId, users, view, onView, canWrite, onGrant, o
     <Stack gap="md" p={14}>
       <form onSubmit={submit} aria-label={say.checkAccess}>
         <Group align="flex-end" gap={8}>
-          <Autocomplete
+          <UserBox
             label={say.can}
             placeholder={say.examplePrincipal}
             size="sm"
-            data={users.map((user) => `User:${user.username}`)}
+            clusterId={clusterId}
+            prefix="User:"
             value={asked.who ?? ""}
             onChange={(who) => set({ who })}
           />

@@ -9,9 +9,23 @@ const DENIALS = "GET /api/v1/clusters/c1/access/denials";
 const read = { as_of: AT, stale_reason: null };
 const parts = {
   users: ok([
-    { username: "ann", mechanisms: ["SCRAM-SHA-512"], managed: false, ...read },
-    { username: "own", mechanisms: ["SCRAM-SHA-512"], managed: true, ...read },
+    {
+      username: "ann",
+      mechanisms: ["SCRAM-SHA-512"],
+      managed: false,
+      rules: { count: 0, denies: 0, first: [] },
+      ...read,
+    },
+    {
+      username: "own",
+      mechanisms: ["SCRAM-SHA-512"],
+      managed: true,
+      rules: { count: 0, denies: 0, first: [] },
+      ...read,
+    },
   ]),
+  users_counts: ok({ page: 1, size: 50, matched: 1, total: 1, managed: ["own"] }),
+  acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
   overlaps: ok([]),
   acls: ok([]),
   quotas: ok([]),
@@ -40,6 +54,7 @@ const page = (data: object[], more: object = {}) => ({
 const open = (answer: unknown, answers: Answers = {}) =>
   openPage("/clusters/c1/access?tab=denied", {
     "GET /console/api/pages/access/c1": { parts },
+    "GET /api/v1/clusters/c1/users": { data: [], page: { next: null, has_more: false } },
     [DENIALS]: answer,
     ...answers,
   });
@@ -159,7 +174,7 @@ describe("denied attempts", () => {
 });
 
 describe("the grant of a denied attempt", () => {
-  const users = parts.users.data;
+  const managed = ["own"];
   it.each([
     ["a failed login", { event: "login-failed" as const }],
     ["somebody unknown", { principal: "User:ANONYMOUS" }],
@@ -171,11 +186,15 @@ describe("the grant of a denied attempt", () => {
     ["a name that ends with a blank", { resource_name: "orders " }],
     ["a principal with a mark that is not seen", { principal: "User:an\u200bn" }],
   ])("is none of %s", (_, more) => {
-    expect(grantFor({ ...attempt, ...more }, users)).toBeNull();
+    expect(grantFor({ ...attempt, ...more }, managed)).toBeNull();
+  });
+
+  it("is none while it is not known whose users are the service's", () => {
+    expect(grantFor(attempt, null)).toBeNull();
   });
 
   it("is the one operation on the one name", () => {
-    expect(grantFor(attempt, users)?.custom).toEqual({
+    expect(grantFor(attempt, managed)?.custom).toEqual({
       permission: "ALLOW",
       type: "TOPIC",
       name: "orders",

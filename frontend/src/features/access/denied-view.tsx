@@ -12,9 +12,8 @@ import { type AuditedBroker, type DeniedAttempt, useDeniedAttempts } from "@/lib
 import { formatInteger } from "@/lib/format";
 import { onOneLine } from "@/lib/hostile";
 import { ApiError } from "@/lib/problem";
-import type { KafkaUser } from "@/lib/types";
 import { words } from "@/words/access";
-import { operationWords } from "@/lib/acl-words";
+import { operationWords, typeWords } from "@/lib/acl-words";
 import { type AclInput } from "./acl-words";
 import { grantFor } from "./denied-grant";
 
@@ -22,7 +21,8 @@ const say = words.deniedView;
 
 interface DeniedViewProps {
   clusterId: string;
-  users: KafkaUser[];
+  /** The service's own users; null while that is not known. */
+  managed: string[] | null;
   canWrite: boolean;
   view: TableView;
   onView: (view: TableView) => void;
@@ -129,7 +129,7 @@ function Reach({ brokers, at }: { brokers: AuditedBroker[]; at: number }) {
 const EVENTS: Record<DeniedAttempt["event"], string> = say.events;
 
 const column = createColumnHelper<DeniedAttempt>();
-const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
+const columns = ({ managed, canWrite, onGrant }: DeniedViewProps) => [
   column.accessor("last_ms", { header: say.last, cell: (cell) => <RelTime at={cell.getValue()} /> }),
   column.accessor("principal", {
     header: say.principal,
@@ -147,7 +147,7 @@ const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
         <span title={say.request(onOneLine(original.api))}>
           {original.event === "denied" ? operationWords(original.operation) : EVENTS[original.event]}
         </span>{" "}
-        <span className="ps-muted">{original.resource_type?.toLowerCase().replaceAll("_", " ")}</span>{" "}
+        <span className="ps-muted">{original.resource_type && typeWords(original.resource_type)}</span>{" "}
         <span className="ps-mono">
           <Breakable text={onOneLine(original.resource_name)} />
         </span>
@@ -174,13 +174,17 @@ const columns = ({ users, canWrite, onGrant }: DeniedViewProps) => [
           id: "grant",
           header: "",
           cell: ({ row: { original } }) => {
-            const acl = grantFor(original, users);
+            const acl = grantFor(original, managed);
             return (
               acl && (
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={say.grantThisTo(original.principal, original.operation, original.resource_name)}
+                  aria-label={say.grantThisTo(
+                    original.principal,
+                    operationWords(original.operation),
+                    original.resource_name,
+                  )}
                   onClick={() => onGrant(original.principal, acl)}
                 >
                   {say.grantThis}

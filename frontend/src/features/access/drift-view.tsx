@@ -4,9 +4,10 @@ import { createColumnHelper } from "@tanstack/react-table";
 import { Breakable } from "@/components/breakable";
 import { DataTable, type TableView } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { Mend } from "@/components/mend";
 import { Notice } from "@/components/notice";
 import { RelTime } from "@/components/rel-time";
-import type { AccessDrift } from "@/lib/types";
+import type { AccessDrift, PlanRequest } from "@/lib/types";
 import { words } from "@/words/access";
 
 const say = words.driftView;
@@ -17,13 +18,16 @@ type Age = AccessDrift["users"];
 const column = createColumnHelper<Row>();
 
 interface DriftViewProps {
+  clusterId: string;
   drift: AccessDrift;
+  /** Left out for readers, who are offered nothing. */
+  onPlan?: (request: PlanRequest) => void;
   view: TableView;
   onView: (view: TableView) => void;
 }
 
 /** What was changed outside of Penstock; what was not read is said to be unknown, never unchanged. */
-export function DriftView({ drift, view, onView }: DriftViewProps) {
+export function DriftView({ clusterId, drift, onPlan, view, onView }: DriftViewProps) {
   const ages: [string, Age][] = [
     [say.users, drift.users],
     [say.acls, drift.acls],
@@ -69,6 +73,26 @@ export function DriftView({ drift, view, onView }: DriftViewProps) {
       header: say.seen,
       meta: { hideBelow: "sm" },
       cell: (cell) => <RelTime at={cell.getValue()} />,
+    }),
+    column.display({
+      id: "mend",
+      header: say.mend,
+      cell: ({ row: { original } }) => (
+        <>
+          <span className="ps-muted">{say.changedBy(original.changed_by)}</span>{" "}
+          {onPlan && (
+            <Mend
+              clusterId={clusterId}
+              name={original.name}
+              back={original.back}
+              backProblem={original.back_problem}
+              adopt={original.adopt}
+              adoptProblem={original.adopt_problem}
+              onPlan={onPlan}
+            />
+          )}
+        </>
+      ),
     }),
   ];
   return (

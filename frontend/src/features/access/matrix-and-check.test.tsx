@@ -8,7 +8,11 @@ const MATRIX = "GET /api/v1/clusters/c1/access/matrix";
 const DECISION = "GET /api/v1/clusters/c1/access/decision";
 const read = { as_of: AT, stale_reason: null };
 const parts = {
-  users: ok([{ username: "app", mechanisms: ["SCRAM-SHA-512"], managed: false }]),
+  users: ok([
+    { username: "app", mechanisms: ["SCRAM-SHA-512"], managed: false, rules: { count: 0, denies: 0, first: [] } },
+  ]),
+  users_counts: ok({ page: 1, size: 50, matched: 1, total: 1, managed: [] }),
+  acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
   overlaps: ok([]),
   quotas: ok([]),
   acls: ok([]),
@@ -69,6 +73,7 @@ const decision = (more: object = {}) => ({
 const open = (search: string, answers: Answers = {}) =>
   openPage(`/clusters/c1/access${search}`, {
     "GET /console/api/pages/access/c1": { parts },
+    "GET /api/v1/clusters/c1/users": { data: [], page: { next: null, has_more: false } },
     [MATRIX]: matrix(),
     [DECISION]: decision(),
     "POST /api/v1/plans": plan({ kind: "acl.create", diff: { before: [], after: [missing] } } as never),

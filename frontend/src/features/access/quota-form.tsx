@@ -1,7 +1,8 @@
-import { Autocomplete, Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
-import type { ClientQuota, KafkaUser } from "@/lib/types";
+import { UserBox } from "@/components/user-box";
+import type { ClientQuota } from "@/lib/types";
 import {
   EMPTY_TEXTS,
   entityOf,
@@ -21,7 +22,7 @@ interface QuotaFormProps {
   /** What is set already, of whom; without it the form asks. */
   row?: ClientQuota;
   quotas: ClientQuota[];
-  users: KafkaUser[];
+  clusterId: string;
   onClose: () => void;
   onPlan: (inputs: QuotaInputs) => void;
 }
@@ -36,7 +37,7 @@ const WHOM: { value: Whom; label: string }[] = [
 ];
 
 /** Bounds of a user or client id; what is set already of the same stands in the fields. */
-export function QuotaForm({ opened, row, quotas, users, onClose, onPlan }: QuotaFormProps) {
+export function QuotaForm({ opened, row, quotas, clusterId, onClose, onPlan }: QuotaFormProps) {
   const [whom, setWhom] = useState<Whom>("user");
   const [user, setUser] = useState("");
   const [client, setClient] = useState("");
@@ -66,13 +67,7 @@ export function QuotaForm({ opened, row, quotas, users, onClose, onPlan }: Quota
                 onChange={(next) => next && setWhom(next)}
               />
               {(whom === "user" || whom === "both") && (
-                <Autocomplete
-                  label={say.user}
-                  size="sm"
-                  data={users.filter((one) => !one.managed).map((one) => one.username)}
-                  value={user}
-                  onChange={setUser}
-                />
+                <UserBox label={say.user} size="sm" clusterId={clusterId} value={user} onChange={setUser} />
               )}
               {(whom === "client" || whom === "both") && (
                 <TextInput

@@ -26,7 +26,11 @@ const own = {
 };
 const read = { as_of: AT, stale_reason: null };
 const parts = {
-  users: ok([{ username: "app", mechanisms: ["SCRAM-SHA-512"], managed: false }]),
+  users: ok([
+    { username: "app", mechanisms: ["SCRAM-SHA-512"], managed: false, rules: { count: 0, denies: 0, first: [] } },
+  ]),
+  users_counts: ok({ page: 1, size: 50, matched: 1, total: 1, managed: [] }),
+  acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
   overlaps: ok([]),
   acls: ok([]),
   quotas: ok([quota, own]),
@@ -35,6 +39,7 @@ const parts = {
 const open = (more: object = {}, answers: Answers = {}) =>
   openPage("/clusters/c1/access?tab=quotas", {
     "GET /console/api/pages/access/c1": { parts: { ...parts, ...more } },
+    "GET /api/v1/clusters/c1/users": { data: [], page: { next: null, has_more: false } },
     "POST /api/v1/plans": plan({
       kind: "quota.set",
       diff: { before: none, after: { ...none, producer_byte_rate: MIB } },

@@ -2,19 +2,26 @@ import { ActionIcon, Menu } from "@mantine/core";
 import { IconDots, IconKey, IconPlayerStop, IconRefresh } from "@tabler/icons-react";
 import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
-import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { DataTable, type TableView } from "@/components/data-table";
 import { DeleteItem } from "@/components/more-menu";
+import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
-import type { AccessDrift, AclBinding, KafkaUser, PasswordOverlap } from "@/lib/types";
+import type { AccessDrift, KafkaUser, ListCounts, PasswordOverlap } from "@/lib/types";
 import { words } from "@/words/access";
 import { aclSummary } from "@/lib/acl-words";
 
 const say = words.userTable;
 
+/** The server's orders. */
+export const USER_SORTS = ["username"] as const;
+
 interface UserTableProps {
   users: KafkaUser[];
-  acls: AclBinding[];
+  counts: ListCounts | null | undefined;
+  view: TableView & { q?: string };
+  onView: (view: TableView & { q?: string }) => void;
   overlaps: PasswordOverlap[];
   drifted: AccessDrift["data"];
   canWrite: boolean;
@@ -30,7 +37,9 @@ const column = createColumnHelper<KafkaUser>();
 
 export function UserTable({
   users,
-  acls,
+  counts,
+  view,
+  onView,
   overlaps,
   drifted,
   canWrite,
@@ -42,7 +51,6 @@ export function UserTable({
 }: UserTableProps) {
   const overlapOf = (user: KafkaUser) => overlaps.find((one) => one.username === user.username);
   const driftOf = (user: KafkaUser) => drifted.find((row) => row.area === "user" && row.name === user.username);
-  const of = (user: KafkaUser) => acls.filter((acl) => acl.principal === `User:${user.username}`);
   const columns = [
     column.accessor("username", {
       header: say.user,
@@ -59,25 +67,16 @@ export function UserTable({
         </>
       ),
     }),
-    column.accessor((row) => row.mechanisms.join(", "), {
+    column.display({
       id: "mechanisms",
       header: say.signsInWith,
+      cell: ({ row }) => row.original.mechanisms.join(", "),
       meta: { hideBelow: "sm" },
     }),
-    column.accessor((row) => of(row).length, {
+    column.display({
       id: "acls",
       header: say.may,
-      cell: ({ row }) => {
-        if (row.original.managed) return <span className="ps-muted">{say.everything}</span>;
-        const mine = of(row.original);
-        if (mine.length === 0) return <span className="ps-warn">{say.nothingYet}</span>;
-        return (
-          <span title={say.rules(mine.length)}>
-            {aclSummary(mine)}
-            {mine.some((acl) => acl.permission === "DENY") && <span className="ps-tag ps-bad">{say.deny}</span>}
-          </span>
-        );
-      },
+      cell: ({ row }) => <May user={row.original} />,
     }),
     column.display({
       id: "actions",
@@ -108,14 +107,41 @@ export function UserTable({
     }),
   ];
   return (
-    <DataTable
-      rows={users}
-      columns={columns}
-      rowId={(row) => row.username}
-      label={say.users}
-      defaultSort="username"
-      empty={empty}
-    />
+    <>
+      <div className="ps-toolbar">
+        <SearchBox
+          value={view.q ?? ""}
+          label={say.searchUsers}
+          onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })}
+        />
+      </div>
+      <DataTable
+        rows={users}
+        paged={counts ?? undefined}
+        columns={columns}
+        rowId={(row) => row.username}
+        label={say.users}
+        defaultSort="username"
+        view={view}
+        onView={onView}
+        empty={view.q ? <Empty title={say.noUserMatches}>{say.searchForLess}</Empty> : empty}
+      />
+    </>
+  );
+}
+
+/** What the user's ACLs allow in words, of many the first. */
+function May({ user: { managed, rules } }: { user: KafkaUser }) {
+  if (managed) return <span className="ps-muted">{say.everything}</span>;
+  if (rules === null) return <span className="ps-muted">{say.notKnown}</span>;
+  if (rules.count === 0) return <span className="ps-warn">{say.nothingYet}</span>;
+  const more = rules.count - rules.first.length;
+  return (
+    <span title={say.rules(rules.count)}>
+      {aclSummary(rules.first)}
+      {more > 0 && say.andMore(more)}
+      {rules.denies > 0 && <span className="ps-tag ps-bad">{say.deny}</span>}
+    </span>
   );
 }
 

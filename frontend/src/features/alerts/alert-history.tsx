@@ -6,6 +6,11 @@ import { words } from "@/words/alerts";
 
 const say = words.alertHistory;
 
+/** Beside the states of an alert those before it was one. */
+const BEFORE: Readonly<Record<string, string>> = say.before;
+const moveWord = (state: string): string =>
+  Object.hasOwn(BEFORE, state) ? (BEFORE[state] ?? state) : stateWord(state).toLowerCase();
+
 /** Every move that an alert has made, the newest first. */
 export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
   return (
@@ -35,14 +40,14 @@ export function AlertHistory({ rows }: { rows: AlertDetail["history"] }) {
               </td>
               <td>
                 {row.before === row.after ? (
-                  <>{say.still(stateWord(row.after).toLowerCase())}</>
+                  <>{say.still(moveWord(row.after))}</>
                 ) : (
                   <>
                     <span className="ps-muted ps-hide-sm">
-                      {stateWord(row.before).toLowerCase()}
+                      {moveWord(row.before)}
                       <span className="ps-arrow">→</span>
                     </span>
-                    {stateWord(row.after).toLowerCase()}
+                    {moveWord(row.after)}
                   </>
                 )}
               </td>

@@ -36,11 +36,26 @@ const base = {
   runs: ok([run()]),
   collector: ok(collector()),
 };
-const HISTORY = "GET /api/v1/clusters/c1/analytics/lag";
+const HISTORY = "GET /api/v1/clusters/c1/analytics/chart";
+const line = (topic: string, ...typical: (number | null)[]) => ({
+  group: "readers",
+  topic,
+  typical,
+  highest: typical,
+  known: typical.map(() => 1),
+});
+const chart = (more: object = {}, ...series: ReturnType<typeof line>[]) => ({
+  as_of: AT,
+  source: "windows",
+  complete: true,
+  ts_ms: series.length > 0 ? [Date.parse(AT)] : [],
+  series,
+  ...more,
+});
 const open = (parts: object = {}, more: Answers = {}) =>
   openPage("/clusters/c1/analytics", {
     "GET /console/api/pages/analytics/c1": { parts: { ...base, ...parts } },
-    [HISTORY]: lag(lagPoint()),
+    [HISTORY]: chart({}, line("sales", 40)),
     ...more,
   });
 
@@ -52,7 +67,7 @@ describePageStates({
   part: "runs",
   shows: "run_1",
   refusable: false,
-  more: { [HISTORY]: lag() },
+  more: { [HISTORY]: chart() },
 });
 
 describe("lag and retention", () => {
@@ -155,6 +170,15 @@ describe("lag and retention", () => {
   it("draws the unread records of each group", async () => {
     await open();
     expect((await screen.findByRole("img", { name: "Lag by group over time" })).textContent).toBe("readers: 40");
+    expect(screen.queryByText(/with the highest lag/)).toBeNull();
+  });
+
+  it("says that only the highest are drawn, each for itself", async () => {
+    await open({}, { [HISTORY]: chart({ complete: false }, line("sales", 40), line("b", 2)) });
+    const drawn = (await screen.findByRole("img", { name: "Lag by group over time" })).textContent;
+    expect(drawn).toContain("readers on sales: 40");
+    expect(drawn).toContain("readers on b: 2");
+    expect(screen.getByText(/^The 2 with the highest lag in this range are drawn/)).toBeTruthy();
   });
 
   it("knows nothing before the first run, and says when that is due", async () => {
@@ -165,7 +189,7 @@ describe("lag and retention", () => {
         runs: ok([]),
         collector: ok(collector({ first_verdict_due_at: new Date(Date.now() + 150_000).toISOString() })),
       },
-      { [HISTORY]: lag() },
+      { [HISTORY]: chart() },
     );
     expect(await screen.findByText(/the first run that can judge them is due/)).toBeTruthy();
     expect(figure("Groups followed")).toBe("–after the first run");
@@ -212,7 +236,9 @@ describe("lag and retention", () => {
     const { asked } = await open({}, { [HISTORY]: new Refusal(503, "Away", "The database is busy.") });
     expect((await screen.findByRole("alert")).textContent).toContain("The database is busy.");
     expect(await rowsOf("Lag by group and topic")).toHaveLength(1);
-    await waitFor(() => expect(asked.some((one) => one.url.includes("analytics/lag?from="))).toBe(true));
+    await waitFor(() =>
+      expect(asked.some((one) => /analytics\/chart\?measure=lag_records&points=\d+&from=/.test(one.url))).toBe(true),
+    );
   });
 
   it("lets a viewer start no run", async () => {

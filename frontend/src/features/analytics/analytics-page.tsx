@@ -13,13 +13,13 @@ import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Exact, Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
+import { RunStatus } from "@/components/run-status";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
-import { Status } from "@/components/status";
 import { RISK_SEVERITY } from "@/generated/constants";
-import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
+import { useChart } from "@/lib/charts";
 import { formatInteger } from "@/lib/format";
-import { lossExactly, lossIn, totalByGroup } from "@/lib/lag";
+import { linesByGroup, lossExactly, lossIn } from "@/lib/lag";
 import { type PageModel, usePageOfList } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range, sortOf } from "@/lib/search";
@@ -109,8 +109,6 @@ function RunNow() {
   );
 }
 
-const RUN_TONES = { queued: "muted", succeeded: "ok", failed: "bad", running: "run", cancelled: "warn" } as const;
-
 /** What of the cluster's telemetry the run looked for and did not find; null when nothing. */
 function gapOf(run: AnalyticsRun, clusterId: string): string | null {
   const mine = run.clusters.find((cluster) => cluster.cluster_id === clusterId);
@@ -143,7 +141,7 @@ function Runs({ runs, clusterId }: { runs: AnalyticsRun[]; clusterId: string }) 
                 <RelTime at={run.started_at ?? run.created_at} />
               </td>
               <td title={run.error || undefined}>
-                <Status tone={RUN_TONES[run.state]} label={run.state} pulse={run.state === "running"} />
+                <RunStatus state={run.state} />
                 {gapOf(run, clusterId) && <div className="ps-warn">{gapOf(run, clusterId)}</div>}
               </td>
               <td data-align="right">
@@ -175,15 +173,15 @@ export function AnalyticsPage() {
     topics_page: search.tpage,
   };
   const query = usePageOfList("analytics/{cluster_id}", { cluster_id: clusterId }, ask, pace);
-  const history = useLag(clusterId, range);
+  const history = useChart(clusterId, "lag_records", range);
   const parts = query.data?.parts;
   const runId = parts?.lag.data?.run_id;
   const client = useQueryClient();
   useEffect(() => {
     if (runId) void client.invalidateQueries({ queryKey: ["analytics", clusterId] });
   }, [client, clusterId, runId]);
-  const series = useMemo(() => totalByGroup(history.data?.data ?? []), [history.data]);
-  const newest = parts?.lag.data?.as_of ? parts.lag.data : history.data;
+  const series = useMemo(() => (history.data ? linesByGroup(history.data) : []), [history.data]);
+  const newest = parts?.lag.data;
   const firstVerdictAt = parts?.collector.data?.first_verdict_due_at;
   return (
     <>
@@ -243,7 +241,10 @@ export function AnalyticsPage() {
                 {say.offsetsAreSampledEveryFew}
               </Empty>
             ) : (
-              <TimeChart series={series} label={say.lagByGroupOver} height={260} about={{ clusterId }} />
+              <>
+                <TimeChart series={series} label={say.lagByGroupOver} height={260} about={{ clusterId }} />
+                {history.data?.complete === false && <p className="ps-muted">{say.highestOnly(series.length)}</p>}
+              </>
             )}
           </div>
         </Card>

@@ -45,6 +45,10 @@ const running = {
   exit_code: -9,
   message: "",
   reported_at_ms: 0,
+  version: "agent",
+  software: "0.1.0",
+  protocol: "3.9-IV0",
+  digest: "a".repeat(64),
   ends: [{ at_ms: 0, exit_code: -9, message: "killed by signal 9", log_tail: ["<b>the last line</b>"] }],
   log_tail: [],
   log_hidden: null,
@@ -250,7 +254,7 @@ describe("one broker", () => {
     },
   );
 
-  it.each([{ cluster_kind: "registered" }, { host_id: null }, { may_change: false }])(
+  it.each([{ cluster_kind: "registered", managed: false }, { managed: false }, { may_change: false }])(
     "offers no restart that could only be refused (%#)",
     async (fields) => {
       await open("", { broker: ok(detail(fields)) });

@@ -90,7 +90,7 @@ export function BrokerPage() {
   if (isRefusal(query)) return <Refused error={query.error} />;
   const parts = query.data?.parts;
   const broker = parts?.broker.data;
-  const canRestart = broker?.cluster_kind === "managed" && broker.host_id !== null;
+  const canRestart = broker?.managed ?? false;
   return (
     <>
       <PageHeader
@@ -102,7 +102,6 @@ export function BrokerPage() {
             <>
               {broker.host && <span className="ps-mono">{`${broker.host}:${broker.port}`}</span>}
               {broker.rack && ` · ${say.rack(broker.rack)}`}
-              {broker.host_id && ` · ${say.onHost(broker.host_id)}`}
               {broker.is_controller && ` · ${say.controller}`}
             </>
           )
@@ -130,6 +129,16 @@ export function BrokerPage() {
                   }
                 >
                   {say.restartBroker}
+                </Button>
+              )}
+              {canRestart && (
+                <Button
+                  variant="default"
+                  onClick={() =>
+                    setRequest({ kind: "cluster.replace_broker", cluster_id: clusterId, inputs: { broker: broker.id } })
+                  }
+                >
+                  {say.putOnAnotherHost}
                 </Button>
               )}
             </>

@@ -7,7 +7,7 @@ import { type Asked, ok, PENDING, Refusal, unavailable } from "@/testing/server"
 const LOG = "GET /api/v1/clusters/c1/brokers/2/log";
 const detail = (more: object = {}) => ({
   ...broker({ id: 2 }),
-  host_id: "host-1",
+  managed: true,
   cluster_kind: "managed",
   may_change: true,
   is_controller: false,
@@ -23,7 +23,6 @@ const line = (text: string, level: string | null = "INFO", cut = false) => ({ te
 const page = (data: object[], next: string | null = null, more: object = {}) => ({
   data,
   page: { next, has_more: next !== null },
-  host_id: "host-1",
   size_bytes: 2048,
   written_at_ms: 0,
   answered_at_ms: 1,
@@ -46,7 +45,7 @@ describe("the end of a broker's log", () => {
     expect(await text()).toBe("first\nworse\nlong … (cut)\n");
     const box = screen.getByLabelText("Lines of the log");
     expect([...box.children].map((each) => each.className)).toEqual(["", "ps-bad", "ps-warn"]);
-    expect(screen.getByText(/^Read on host-1/).textContent).toMatch(/3 lines shown\.$/);
+    expect(screen.getByText(/^Read on its host/).textContent).toMatch(/3 lines shown\.$/);
     expect(screen.getByText(/The host keeps 2 KiB\./).title).toBe("2,048 B");
     expect(screen.getByText("This is the beginning of what the host keeps.")).toBeTruthy();
   });
@@ -138,7 +137,7 @@ describe("the end of a broker's log", () => {
   });
 
   it("asks nobody where the broker is run by others", async () => {
-    const { asked } = await open(page([]), { of: detail({ cluster_kind: "registered", host_id: null }) });
+    const { asked } = await open(page([]), { of: detail({ cluster_kind: "registered", managed: false }) });
     expect(await screen.findByText("Not available: this broker is run by others")).toBeTruthy();
     expect(asksOf(asked)).toEqual([]);
   });

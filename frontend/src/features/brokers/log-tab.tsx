@@ -28,7 +28,7 @@ interface LogTabProps {
 /** The end of the broker's log, for those who may see it, where an agent of ours runs the broker. */
 export function LogTab(props: LogTabProps) {
   const { broker } = props;
-  if (broker.cluster_kind !== "managed" || broker.host_id === null)
+  if (!broker.managed)
     return (
       <Card>
         <Empty icon={<IconServerOff size={20} />} title={say.runByOthers}>
@@ -44,7 +44,7 @@ export function LogTab(props: LogTabProps) {
         </Empty>
       </Card>
     );
-  return <LogTail {...props} host={broker.host_id} />;
+  return <LogTail {...props} />;
 }
 
 const LEVEL_OPTIONS = [
@@ -52,7 +52,7 @@ const LEVEL_OPTIONS = [
   ...LOG_LEVELS.map((level) => ({ value: level, label: level === "CRITICAL" ? level : say.andAbove(level) })),
 ];
 
-function LogTail({ clusterId, broker, level, onLevel, host }: LogTabProps & { host: string }) {
+function LogTail({ clusterId, broker, level, onLevel }: LogTabProps) {
   const { query, again } = useBrokerLog(clusterId, broker.id, level);
   const [wraps, setWraps] = useState(false);
   const pages = query.data?.pages ?? [];
@@ -111,7 +111,7 @@ function LogTail({ clusterId, broker, level, onLevel, host }: LogTabProps & { ho
             onMore={() => void query.fetchNextPage()}
           />
           {lines.length > 0 && <LogText lines={lines} wraps={wraps} asOf={pages[0]?.answered_at_ms ?? null} />}
-          <LogFacts page={pages[0]} host={host} shown={lines.length} at={query.dataUpdatedAt} />
+          <LogFacts page={pages[0]} shown={lines.length} at={query.dataUpdatedAt} />
         </>
       )}
     </Card>
@@ -188,11 +188,11 @@ function LogText({ lines, wraps, asOf }: { lines: LogLine[]; wraps: boolean; asO
   );
 }
 
-function LogFacts({ page, host, shown, at }: { page: LogPage | undefined; host: string; shown: number; at: number }) {
+function LogFacts({ page, shown, at }: { page: LogPage | undefined; shown: number; at: number }) {
   if (!page) return null;
   return (
     <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-      <span>{say.readOn(host, <RelTime at={at} />, shown)}</span>
+      <span>{say.readOn(<RelTime at={at} />, shown)}</span>
       <span>{say.lastWritten(<RelTime at={page.written_at_ms} fallback={say.atAnUnknownTime} />)}</span>
       <span title={page.size_bytes === null ? undefined : say.exactBytes(page.size_bytes)}>
         {page.size_bytes === null ? say.hostKeepsUnknownSize : say.hostKeeps(formatBytes(page.size_bytes))}

@@ -1,5 +1,6 @@
 import { IconCircleCheck } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { processWord } from "@/components/broker-state";
 import { Empty } from "@/components/empty";
 import { RelTime } from "@/components/rel-time";
 import { Stats } from "@/components/stats";
@@ -18,7 +19,7 @@ export function ProcessTab({ process }: { process: BrokerProcess }) {
       <div className="ps-card-body">
         <Stats
           items={[
-            { label: say.state, value: process.state, note: process.message || undefined },
+            { label: say.state, value: processWord(process.state), note: process.message || undefined },
             { label: say.since, value: at(process.since_ms) },
             { label: say.process, value: process.pid ?? "–" },
             {
@@ -26,6 +27,8 @@ export function ProcessTab({ process }: { process: BrokerProcess }) {
               value: formatInteger(process.restarts),
               tone: process.restarts > 0 ? "warn" : undefined,
             },
+            { label: say.version, value: process.version ?? say.notKnown, note: process.software ?? undefined },
+            { label: say.speaks, value: process.protocol ?? say.notKnown },
             { label: say.reported, value: at(process.reported_at_ms) },
           ]}
         />

@@ -2,8 +2,8 @@ import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { broker, cluster, operation, plan, session, timelineEvent } from "@/testing/samples";
-import { type Answers, ok, unavailable } from "@/testing/server";
+import { broker, cluster, operation, plan, session, timelineEvent, versions } from "@/testing/samples";
+import { type Answers, ok, stale, unavailable } from "@/testing/server";
 
 const summary = { topics: 4, partitions: 24, under_replicated: 0, offline: 0, size_bytes: 4096 };
 const load = { id: 1, leaders: 8, replicas: 24, size_bytes: 2048 };
@@ -22,6 +22,7 @@ const base = {
   attention: ok([]),
   summary: ok(summary),
   loads: ok([load]),
+  versions: ok(versions()),
   reassignments: ok(moving()),
   operations: ok([operation()]),
   events: ok([timelineEvent()]),
@@ -112,6 +113,13 @@ describe("one cluster", () => {
       "sales-0124leaves 31 KiB of 4 KiB",
     );
     expect(screen.getByRole("heading", { name: "Partitions on the move: 100,000" })).toBeTruthy();
+  });
+
+  it("says since when what moves is known, while the brokers do not say", async () => {
+    await open({ reassignments: stale(moving(move), "The cluster did not answer in time.") });
+    await rowsOf("Brokers");
+    expect(screen.getByRole("table", { name: "Partitions on the move" })).toBeTruthy();
+    expect(screen.getByText(/The cluster did not answer in time\./)).toBeTruthy();
   });
 
   it("says how to connect in each language", async () => {

@@ -1,15 +1,11 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
-import { IconBook2, IconCrown, IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
+import { Menu } from "@mantine/core";
+import { IconBook2, IconCrown, IconKey } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
 import { BrokerLink, BrokerLinks } from "@/components/broker-link";
-import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
-import { BrokerState } from "@/components/broker-state";
 import { Card, PartView } from "@/components/card";
 import { Copy } from "@/components/copy";
-import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { EventList } from "@/components/event-list";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
@@ -23,7 +19,6 @@ import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { Assignment } from "@/components/replicas";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
-import { sparkColumn } from "@/components/spark-column";
 import { PhaseStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatInteger } from "@/lib/format";
@@ -31,109 +26,18 @@ import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { useMayWrite } from "@/lib/permissions";
-import type { ActiveReassignments, Broker, BrokerLoad, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
+import type { ActiveReassignments, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 import { words } from "@/words/clusters";
 import { AttentionList } from "./attention-list";
+import { BrokerTable } from "./broker-table";
+import { BrokersAside } from "./brokers-aside";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
+import { HealingCard } from "./healing-card";
+import { SoftwareCard } from "./software-card";
 
 const say = words.clusterPage;
-
-type Row = Broker & Partial<Omit<BrokerLoad, "id">>;
-
-const column = createColumnHelper<Row>();
-const columns = (clusterId: string, controller: number | null, top: number) => [
-  column.accessor("id", {
-    header: say.broker,
-    cell: (cell) => (
-      <span style={{ whiteSpace: "nowrap" }}>
-        <Link
-          to="/clusters/$clusterId/brokers/$broker"
-          params={{ clusterId, broker: String(cell.getValue()) }}
-          className="ps-link ps-tnum"
-          aria-label={say.broker2(cell.getValue())}
-        >
-          <strong>{cell.getValue()}</strong>
-        </Link>
-        {cell.getValue() === controller && <span className="ps-tag">{say.controller}</span>}
-      </span>
-    ),
-  }),
-  column.accessor((row) => (row.alive ? 0 : 1), {
-    id: "state",
-    header: say.state,
-    cell: ({ row }) => <BrokerState broker={row.original} />,
-  }),
-  column.accessor((row) => row.rack ?? "", {
-    id: "rack",
-    header: say.rack,
-    meta: { hideBelow: "sm" },
-    cell: (cell) => cell.getValue() || <span className="ps-muted">–</span>,
-  }),
-  column.accessor((row) => `${row.host}:${row.port}`, {
-    id: "address",
-    header: say.address,
-    meta: { hideBelow: "md" },
-    cell: ({ row, getValue }) =>
-      row.original.host ? <span className="ps-mono">{getValue()}</span> : <span className="ps-muted">–</span>,
-  }),
-  column.accessor((row) => row.leaders ?? null, {
-    id: "leaders",
-    header: say.leads,
-    meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => formatInteger(cell.getValue()),
-  }),
-  column.accessor((row) => row.replicas ?? null, {
-    id: "replicas",
-    header: say.replicas,
-    meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => formatInteger(cell.getValue()),
-  }),
-  column.accessor((row) => row.size_bytes ?? null, {
-    id: "size",
-    header: say.data,
-    meta: { align: "right" },
-    cell: (cell) => (
-      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>
-        <Quantity of="bytes" value={cell.getValue()} />
-      </Metered>
-    ),
-  }),
-  sparkColumn<Row>(clusterId, "broker", (row) => String(row.id)),
-  column.accessor("restarts", {
-    id: "restarts",
-    header: say.restarts,
-    meta: { align: "right", hideBelow: "md" },
-    cell: (cell) => <span className={cell.getValue() > 0 ? "ps-warn" : "ps-muted"}>{cell.getValue()}</span>,
-  }),
-  column.accessor((row) => row.pid ?? null, {
-    id: "pid",
-    header: say.process,
-    meta: { align: "right", hideBelow: "md" },
-    cell: (cell) => <span className="ps-muted">{cell.getValue() ?? "–"}</span>,
-  }),
-];
-const actions = (onRestart: (broker: number) => void) =>
-  column.display({
-    id: "actions",
-    header: () => <span className="ps-sr">{say.actions}</span>,
-    meta: { align: "right" },
-    cell: ({ row }) => (
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon size="sm" aria-label={say.actionsForBroker(row.original.id)}>
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => onRestart(row.original.id)}>
-            {say.restartBroker}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-    ),
-  });
 
 function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
   const alive = cluster.brokers.filter((broker) => broker.alive).length;
@@ -297,7 +201,7 @@ export function ClusterPage() {
         )}
         {attention.length > 0 && <AttentionList items={attention} clusterId={clusterId} />}
         {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
-        <Card title={say.brokers} aside={cluster && <RestartAll cluster={cluster} />}>
+        <Card title={say.brokers} aside={cluster && <BrokersAside cluster={cluster} />}>
           <PartView query={query} name="cluster">
             {(found) => (
               <>
@@ -307,6 +211,7 @@ export function ClusterPage() {
             )}
           </PartView>
         </Card>
+        {cluster && <HealingCard cluster={cluster} />}
         <ThroughputCard
           clusterId={clusterId}
           subject={{ of: "cluster" }}
@@ -315,7 +220,9 @@ export function ClusterPage() {
         />
         {parts?.reassignments.data && parts.reassignments.data.total > 0 && (
           <Card title={say.partitionsOnThe2(parts.reassignments.data.total)}>
-            <Moves clusterId={clusterId} rows={parts.reassignments.data.rows} />
+            <PartView query={query} name="reassignments">
+              {(moves) => <Moves clusterId={clusterId} rows={moves.rows} />}
+            </PartView>
           </Card>
         )}
         <Card
@@ -335,6 +242,13 @@ export function ClusterPage() {
             {(rows) => (rows.length > 0 ? <EventList events={rows} /> : <Empty title={say.nothingHappenedLately} />)}
           </PartView>
         </Card>
+        {cluster?.kind === "managed" && (
+          <Card title={say.software}>
+            <PartView query={query} name="versions">
+              {(versions) => <SoftwareCard versions={versions} clusterId={clusterId} />}
+            </PartView>
+          </Card>
+        )}
         <div className="ps-cols-1-1">
           <Card title={say.connectAClient} padded>
             <PartView query={query} name="client_config">
@@ -348,52 +262,6 @@ export function ClusterPage() {
           </Card>
         </div>
       </div>
-    </>
-  );
-}
-
-/** Only what this service runs can be restarted by it. */
-function RestartAll({ cluster }: { cluster: Cluster }) {
-  const canWrite = useMayWrite()("cluster", cluster.id);
-  const [isAsked, setAsked] = useState(false);
-  if (cluster.kind !== "managed" || !canWrite) return null;
-  return (
-    <>
-      <Button variant="default" size="xs" leftSection={<IconRefresh size={15} />} onClick={() => setAsked(true)}>
-        {say.restartAll}
-      </Button>
-      <PlanFlow
-        request={isAsked ? { kind: "cluster.restart", cluster_id: cluster.id, inputs: {} } : null}
-        title={`${kindLabel("cluster.restart")}: ${cluster.name}`}
-        onClose={() => setAsked(false)}
-      />
-    </>
-  );
-}
-
-function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[] }) {
-  const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...broker }));
-  const top = Math.max(...rows.map((row) => row.size_bytes ?? 0), 0);
-  const canWrite = useMayWrite()("cluster", cluster.id);
-  const [restart, setRestart] = useState<number | null>(null);
-  const known = columns(cluster.id, cluster.controller_id, top);
-  const canRestart = cluster.kind === "managed" && canWrite;
-  return (
-    <>
-      <DataTable
-        rows={rows}
-        columns={canRestart ? [...known, actions(setRestart)] : known}
-        rowId={(row) => String(row.id)}
-        label={say.brokers}
-        defaultSort="id"
-      />
-      <PlanFlow
-        request={
-          restart === null ? null : { kind: "broker.restart", cluster_id: cluster.id, inputs: { broker: restart } }
-        }
-        title={say.restartBroker2(restart ?? "")}
-        onClose={() => setRestart(null)}
-      />
     </>
   );
 }

@@ -7,14 +7,15 @@ describe("CutBound", () => {
   const several = cluster().brokers;
 
   it("says how long writes wait, exactly on hover", () => {
-    render(<CutBound cluster={{ cut_bound_s: 11.25, brokers: several }} />);
+    render(<CutBound cluster={{ cut_bound_s: 10.875, brokers: several }} />);
     expect(screen.getByText(/lose sight of each other/)).not.toBeNull();
-    expect(screen.getByText("11s").closest("[title]")?.getAttribute("title")).toContain("11.25");
+    expect(screen.getByText(/also if one of the two is the controller/)).not.toBeNull();
+    expect(screen.getByText("11s").closest("[title]")?.getAttribute("title")).toContain("10.87");
   });
 
   it("says nothing of a cluster whose settings others choose, or of one broker", () => {
     render(<CutBound cluster={{ cut_bound_s: null, brokers: several }} />);
-    render(<CutBound cluster={{ cut_bound_s: 11.25, brokers: [broker()] }} />);
+    render(<CutBound cluster={{ cut_bound_s: 10.875, brokers: [broker()] }} />);
     expect(screen.queryByText(/lose sight/)).toBeNull();
   });
 });

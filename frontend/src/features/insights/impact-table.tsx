@@ -6,6 +6,7 @@ import { RelTime } from "@/components/rel-time";
 import { Status, type Tone } from "@/components/status";
 import { formatInteger } from "@/lib/format";
 import type { ImpactRow } from "@/lib/insights";
+import { wordOf } from "@/lib/word-of";
 import { words } from "@/words/insights";
 import { TopicLink } from "./topic-link";
 
@@ -24,7 +25,7 @@ function inUnit(measure: string, value: number | null) {
   if (value === null) return NOT_KNOWN;
   if (measure.includes("seconds")) return <Quantity of="span" value={value} />;
   if (measure.includes("bytes")) return <Quantity of="bytes" value={value} />;
-  return <span title={`${value} ${measure.replaceAll("_", " ")}`}>{formatInteger(Math.round(value))}</span>;
+  return <span title={say.of(value, wordOf(say.measures, measure))}>{formatInteger(Math.round(value))}</span>;
 }
 
 function change(row: ImpactRow) {
@@ -61,7 +62,7 @@ export function ImpactTable({ rows, clusterId }: { rows: ImpactRow[]; clusterId:
         return say.theCluster;
       },
     }),
-    column.accessor("measure", { header: say.measure, cell: ({ getValue }) => getValue().replaceAll("_", " ") }),
+    column.accessor("measure", { header: say.measure, cell: ({ getValue }) => wordOf(say.measures, getValue()) }),
     column.accessor((row) => VERDICTS[row.verdict][2], {
       id: "verdict",
       header: say.judged,

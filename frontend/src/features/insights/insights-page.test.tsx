@@ -66,7 +66,7 @@ const answers: Answers = {
   [`${BASE}/disk-forecast`]: told([FORECAST]),
   [`${BASE}/usage`]: told([USAGE, { ...USAGE, group: "readers", cost: "1.2345", currency: "EUR", gib_hours: 1 }]),
   [`${BASE}/change-impact`]: told([
-    { ...IMPACT, measure: "bytes_avg", before: 2048, after: null, change_share: null, verdict: "unknown" },
+    { ...IMPACT, measure: "bytes_last", before: 2048, after: null, change_share: null, verdict: "unknown" },
     { ...IMPACT, group: "readers", others: 2 },
     { ...IMPACT, topic: null, measure: "records_in", before: 10, after: 5, change_share: -0.5, verdict: "fell" },
   ]),
@@ -137,9 +137,9 @@ describe("usage and forecasts", () => {
     ]);
     const impact = (await rowsOf("Change impact")).map(([changed, ...rest]) => [changed?.split(" · ")[1], ...rest]);
     expect(impact).toEqual([
-      ["2 more in these hours", "readers", "lag seconds p95", "Rose", "30s", "1m", "+100 %", "6 and 5 of 6"],
-      [undefined, "the cluster", "records in", "Fell", "10", "5", "−50 %", "6 and 5 of 6"],
-      [undefined, "sales", "bytes avg", "Not known", "2 KiB", "not known", "not known", "6 and 5 of 6"],
+      ["2 more in these hours", "readers", "behind by, 95th percentile", "Rose", "30s", "1m", "+100 %", "6 and 5 of 6"],
+      [undefined, "the cluster", "records written", "Fell", "10", "5", "−50 %", "6 and 5 of 6"],
+      [undefined, "sales", "bytes held", "Not known", "2 KiB", "not known", "not known", "6 and 5 of 6"],
     ]);
     expect((await rowsOf("Silent producers"))[0]).toEqual(["orders", "Silent", "0 %", "0", "7,200", "not known"]);
     expect((await rowsOf("Unused topics"))[0]?.slice(0, 6)).toEqual([

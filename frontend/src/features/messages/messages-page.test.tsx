@@ -32,7 +32,15 @@ const message = (offset: number, more: Partial<Message> = {}): Message => ({
   masked: false,
   ...more,
 });
-const progress = { records: 1_234, bytes: 4_096, matched: 2, filter_errors: 0, left_out: 0, elapsed_ms: 1_500 };
+const progress = {
+  records: 1_234,
+  bytes: 4_096,
+  matched: 2,
+  filter_errors: 0,
+  left_out: 0,
+  elapsed_ms: 1_500,
+  waits_for: [],
+};
 const done = (more: Partial<MessageEvents["done"]> = {}): MessageEvents["done"] => ({
   ...progress,
   ended_by: "end",
@@ -149,6 +157,8 @@ describe("messages of a topic", () => {
     stream.send(event("message", message(2)).slice(20) + event("progress", { ...progress, left_out: 7 }));
     await screen.findByText("value-2");
     expect((await rowsOf("Messages")).map((row) => row[1])).toEqual(["2", "1"]);
+    stream.send(event("progress", { ...progress, left_out: 7, waits_for: [3, 5] }));
+    expect(await screen.findByText(/Still waiting for partitions that bring nothing: 3, 5\./)).toBeTruthy();
     expect(screen.getByText("7 messages came too fast to be shown.")).toBeTruthy();
     press("Cancel");
     expect(await screen.findByText("Cancelled.")).toBeTruthy();

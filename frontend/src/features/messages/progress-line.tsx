@@ -32,6 +32,9 @@ export function ProgressLine({ reading, tail }: { reading: Reading; tail: boolea
           )}
         </span>
       )}
+      {!done && isUnderWay(reading) && progress !== null && progress.waits_for.length > 0 && (
+        <span className="ps-warn">{say.waitsFor(progress.waits_for)}</span>
+      )}
       {progress !== null && progress.filter_errors > 0 && (
         <span className="ps-warn">{say.notJudged(progress.filter_errors)}</span>
       )}

@@ -9,7 +9,8 @@ import { ListView } from "@/components/list-view";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
-import { Status, type Tone } from "@/components/status";
+import { RunStatus } from "@/components/run-status";
+import { Status } from "@/components/status";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { type Backfill, doneShare, isActive, useBackfills } from "@/lib/backfills";
@@ -19,13 +20,6 @@ import { BackfillForm } from "./backfill-form";
 
 const say = words.backfillsTab;
 
-const TONES: Record<Backfill["state"], Tone> = {
-  queued: "muted",
-  running: "run",
-  succeeded: "ok",
-  failed: "bad",
-  cancelled: "warn",
-};
 const JOBS: Record<string, string> = { hourly: say.hours, daily: say.days };
 
 /** "21 Nov, 10:00" in one's own time, exact on hover. */
@@ -82,11 +76,11 @@ const shown = [
     header: say.state,
     cell: ({ row: { original: run } }) => (
       <>
-        <Status
-          tone={run.cancel_requested && isActive(run) ? "warn" : TONES[run.state]}
-          label={run.cancel_requested && isActive(run) ? say.isBeingEnded : run.state}
-          pulse={run.state === "running"}
-        />
+        {run.cancel_requested && isActive(run) ? (
+          <Status tone="warn" label={say.isBeingEnded} pulse={run.state === "running"} />
+        ) : (
+          <RunStatus state={run.state} />
+        )}
         {run.error && (
           <div className="ps-bad" style={{ fontSize: "0.75rem", overflowWrap: "anywhere" }}>
             {run.error}

@@ -1,6 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { processWord } from "@/components/broker-state";
 import { Card, Lines } from "@/components/card";
 import { Empty } from "@/components/empty";
 import { Notice } from "@/components/notice";
@@ -16,6 +17,7 @@ import { isRefusal } from "@/lib/problem";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 import { HostActForm } from "./host-act";
+import { HostDrain } from "./host-drain";
 import { actLabel, actsOf, AgentState, FreeOf, HostState, Reported } from "./host-parts";
 
 const say = words.hostPage;
@@ -78,6 +80,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
           </Notice>
         )}
         <Stats items={figures(host)} />
+        {host.drain && <HostDrain host={host} drain={host.drain} />}
         <div className="ps-cols-2-1">
           <Brokers host={host} />
           <Facts host={host} />
@@ -183,7 +186,7 @@ function Brokers({ host }: { host: PlatformHost }) {
                 <td>{broker.cluster}</td>
                 <td className="ps-tnum">{broker.broker_id}</td>
                 <td>
-                  {broker.observed_state ?? say.notKnown}{" "}
+                  {broker.observed_state === null ? say.notKnown : processWord(broker.observed_state)}{" "}
                   <span className="ps-muted">
                     <RelTime at={broker.observed_at} fallback="" />
                   </span>

@@ -11,7 +11,7 @@ import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Status, type Tone } from "@/components/status";
 import { useChange, usePlatformTenant, usePlatformTenants } from "@/lib/administration";
-import { roleChoices } from "@/lib/grant-words";
+import { roleChoices, roleWord } from "@/lib/grant-words";
 import { api } from "@/lib/api-client";
 import type { Role, TenantState, TenantSummary } from "@/lib/types";
 import { words } from "@/words/platform";
@@ -41,7 +41,7 @@ export function TenantsTab() {
   const tenants = usePlatformTenants();
   const move = useChange(
     ({ tenant, state }: { tenant: TenantSummary; state: TenantState }) => update(tenant, { state }),
-    (changed) => say.is(changed.name, changed.state),
+    (changed) => say.is(changed.name, say.states[changed.state]),
   );
   const columns = [
     column.accessor("name", {
@@ -54,7 +54,7 @@ export function TenantsTab() {
     }),
     column.accessor("state", {
       header: say.state,
-      cell: ({ getValue }) => <Status tone={TONES[getValue()]} label={getValue()} />,
+      cell: ({ getValue }) => <Status tone={TONES[getValue()]} label={say.states[getValue()]} />,
     }),
     column.accessor("members", { header: say.members, meta: { align: "right", hideBelow: "sm" } }),
     column.accessor("owners", {
@@ -259,7 +259,7 @@ function MemberForm({ tenant, onClose }: OfTenant) {
         blanks: { tenant_id: tenant.id },
         body: { username, role },
       }),
-    (made) => say.isOf(made.username, made.role, tenant.name),
+    (made) => say.isOf(made.username, roleWord(made.role), tenant.name),
   );
   return (
     <FormModal

@@ -33,6 +33,7 @@ export function ReassignPage() {
   const ask = (inputs: PlanInputs<"reassignment">) =>
     wizard.ask({ kind: "reassignment", cluster_id: clusterId, inputs });
   const draft = `reassign/${clusterId}/${topic ?? ""}`;
+  const moving = query.data?.parts.reassignments.data?.total ?? 0;
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
@@ -63,7 +64,13 @@ export function ReassignPage() {
           />
         }
       >
-        <ActiveMoves moves={query.data?.parts.reassignments.data} />
+        {moving > 0 && (
+          <Card title={words.activeMoves.onTheMoveNow(moving)}>
+            <PartView query={query} name="reassignments">
+              {(moves) => <ActiveMoves moves={moves} />}
+            </PartView>
+          </Card>
+        )}
         <div className="ps-cols-2-1">
           <Card padded>
             <PartView query={query} name="cluster">

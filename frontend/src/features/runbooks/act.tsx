@@ -7,7 +7,8 @@ import { Reading } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { isKind, kindWithin } from "@/lib/kinds";
 import { blanksLeft, blankValue, latest, useAct } from "@/lib/runbooks";
-import { readingExact, readingLabel, readingValue } from "@/lib/readings";
+import { fieldName } from "@/lib/field-names";
+import { readingExact, readingValue } from "@/lib/readings";
 import type { RunbookPart, RunbookRunDetail } from "@/lib/types";
 import { words } from "@/words/runbooks";
 
@@ -118,13 +119,13 @@ function PlanForm({ part, run }: { part: RunbookPart; run: RunbookRunDetail }) {
 const UNITS: [ending: RegExp, unit: string][] = [
   [/_bytes_per_s$/, say.bytesASecond],
   [/_ms$/, "ms"],
-  [/_s$/, "seconds"],
+  [/_s$/, say.seconds],
 ];
 
-/** "for_s" → "for (seconds)": what is typed is in the blank's own unit. */
+/** "for_s" → "For (seconds)": what is typed is in the blank's own unit. */
 function labelOf(name: string): string {
   const unit = UNITS.find(([ending]) => ending.test(name));
-  return unit ? `${name.replace(unit[0], "").replaceAll("_", " ")} (${unit[1]})` : readingLabel(name);
+  return unit ? say.inUnit(fieldName(name), unit[1]) : fieldName(name);
 }
 
 /** "1209600000" of `retention_ms` → "= 14d": numbers with a unit are also said in words. */

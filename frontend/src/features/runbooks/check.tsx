@@ -6,6 +6,7 @@ import { RelTime } from "@/components/rel-time";
 import { latest, missingFor, useCheck } from "@/lib/runbooks";
 import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import type { RunbookEntry, RunbookPart, RunbookRunDetail } from "@/lib/types";
+import { wordOf } from "@/lib/word-of";
 import { words } from "@/words/runbooks";
 import { Outcome } from "./outcome";
 
@@ -42,7 +43,7 @@ function RunCheck({ part, run, isAgain }: { part: RunbookPart; run: RunbookRunDe
   if (missing.length > 0)
     return (
       <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
-        {say.theRunSaysNo(missing.join(", "))}
+        {say.theRunSaysNo(missing.map((name) => wordOf(say.blanks, name)).join(", "))}
       </span>
     );
   return (

@@ -13,13 +13,17 @@ const say = words.runTable;
 
 const column = createColumnHelper<RunbookRun>();
 
+const KINDS: Readonly<Record<string, (name: string) => string>> = say.subjects;
+const named = (kind: string, name: string): string =>
+  Object.hasOwn(KINDS, kind) ? (KINDS[kind]?.(name) ?? name) : `${kind} ${name}`;
+
 /** "demo, group billing": what a run is about, in words. */
 export function aboutText(run: Pick<RunbookRun, "cluster_id" | "context">, clusters: Map<string, string>): string {
   const of = run.cluster_id ? [clusters.get(run.cluster_id) ?? run.cluster_id] : [];
-  const named = Object.entries(run.context)
+  const others = Object.entries(run.context)
     .filter(([name]) => name !== "alert")
-    .map(([name, value]) => `${name} ${String(value)}`);
-  return [...of, ...named].join(", ") || say.theTenant;
+    .map(([name, value]) => named(name, String(value)));
+  return [...of, ...others].join(", ") || say.theTenant;
 }
 
 export function useClusterNames(): Map<string, string> {

@@ -145,7 +145,7 @@ describe("a run", () => {
     expect(form.getByText(whole("= 14d"))).toBeTruthy();
     const show = form.getByRole("button", { name: "Show the plan" });
     expect(show.hasAttribute("disabled")).toBe(true);
-    fireEvent.change(form.getByRole("textbox", { name: /^for/ }), { target: { value: "3600" } });
+    fireEvent.change(form.getByRole("textbox", { name: /^For/ }), { target: { value: "3600" } });
     fireEvent.click(show);
     expect(await screen.findByText("Topic sales is deleted with its records.")).toBeTruthy();
     expect(screen.getByText(/Nothing has been changed yet/)).toBeTruthy();
@@ -162,7 +162,7 @@ describe("a run", () => {
       "GET /console/api/pages/operation/op_1": { parts: { operation: ok(operation()) } },
     });
     const form = within(await screen.findByRole("form", { name: "Keep the topic's records longer" }));
-    fireEvent.change(form.getByRole("textbox", { name: /^for/ }), { target: { value: "3600" } });
+    fireEvent.change(form.getByRole("textbox", { name: /^For/ }), { target: { value: "3600" } });
     fireEvent.click(form.getByRole("button", { name: "Show the plan" }));
     fireEvent.submit(await screen.findByRole("form", { name: "Plan" }));
     expect(await screen.findByTestId("operation-live")).toBeTruthy();
@@ -174,7 +174,7 @@ describe("a run", () => {
       "POST /api/v1/runbook-runs/rr_1/acts/1": new Refusal(409, "It does not fit", "The disk of broker 2 has no room."),
     });
     const form = within(await screen.findByRole("form", { name: "Keep the topic's records longer" }));
-    fireEvent.change(form.getByRole("textbox", { name: /^for/ }), { target: { value: "3600" } });
+    fireEvent.change(form.getByRole("textbox", { name: /^For/ }), { target: { value: "3600" } });
     fireEvent.click(form.getByRole("button", { name: "Show the plan" }));
     expect(await screen.findByText("The disk of broker 2 has no room.")).toBeTruthy();
   });

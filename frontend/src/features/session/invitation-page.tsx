@@ -9,6 +9,7 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { api } from "@/lib/api-client";
 import { useAcceptInvitation, useSession } from "@/lib/session";
 import type { OpenInvitation } from "@/lib/types";
+import { roleWord } from "@/lib/grant-words";
 import { words } from "@/words/session";
 
 const say = words.invitationPage;
@@ -85,7 +86,10 @@ function Acceptance({ token, invitation, signedIn }: AcceptanceProps) {
       <Stack gap="sm">
         <Text size="sm">
           {joins
-            ? say.youWillBeOf(invitation.role ?? say.aMember, invitation.tenant ?? say.theTenant)
+            ? say.youWillBeOf(
+                invitation.role ? roleWord(invitation.role) : say.aMember,
+                invitation.tenant ?? say.theTenant,
+              )
             : say.forTheLoginSessionsOf(invitation.username ?? "")}
         </Text>
         {asPresent && <Text size="sm">{say.youJoinAsWhoIs(signedIn)}</Text>}
@@ -110,8 +114,6 @@ function Acceptance({ token, invitation, signedIn }: AcceptanceProps) {
             label={say.password}
             description={say.atLeast10CharactersNone}
             autoComplete="new-password"
-            visibilityToggleFocusable
-            visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
             required
             withAsterisk={false}
             size="sm"

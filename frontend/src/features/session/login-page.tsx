@@ -79,8 +79,6 @@ export function LoginPage() {
                   label={say.password}
                   name="password"
                   autoComplete="current-password"
-                  visibilityToggleFocusable
-                  visibilityToggleButtonProps={{ "aria-label": say.showWhatIsTyped }}
                   required
                   withAsterisk={false}
                   size="sm"

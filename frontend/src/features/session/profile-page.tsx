@@ -6,11 +6,10 @@ import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { useChangePassword, useSession } from "@/lib/session";
+import { roleWord } from "@/lib/grant-words";
 import { words } from "@/words/session";
 
 const say = words.profilePage;
-
-const SHOW = { "aria-label": say.showWhatIsTyped } as const;
 
 export function ProfilePage() {
   const { data: session } = useSession();
@@ -43,7 +42,7 @@ export function ProfilePage() {
           <ul style={{ margin: 0, paddingLeft: 18 }} aria-label={say.tenants}>
             {session?.tenants.map((tenant) => (
               <li key={tenant.id}>
-                {tenant.name} <span className="ps-muted">{say.as(tenant.role)}</span>
+                {tenant.name} <span className="ps-muted">{say.as(roleWord(tenant.role))}</span>
               </li>
             ))}
           </ul>
@@ -55,8 +54,6 @@ export function ProfilePage() {
               <PasswordInput
                 label={say.presentPassword}
                 autoComplete="current-password"
-                visibilityToggleFocusable
-                visibilityToggleButtonProps={SHOW}
                 value={oldPassword}
                 onChange={(event) => setOldPassword(event.currentTarget.value)}
               />
@@ -64,16 +61,12 @@ export function ProfilePage() {
                 label={say.newPassword}
                 description={say.atLeast10CharactersNone}
                 autoComplete="new-password"
-                visibilityToggleFocusable
-                visibilityToggleButtonProps={SHOW}
                 value={newPassword}
                 onChange={(event) => setNewPassword(event.currentTarget.value)}
               />
               <PasswordInput
                 label={say.newPasswordAgain}
                 autoComplete="new-password"
-                visibilityToggleFocusable
-                visibilityToggleButtonProps={SHOW}
                 error={differs ? say.itDiffersFromTheOne : undefined}
                 value={again}
                 onChange={(event) => setAgain(event.currentTarget.value)}

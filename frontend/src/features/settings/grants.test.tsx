@@ -93,7 +93,9 @@ describe("grants of members", () => {
     const form = await edit("bob");
     fireEvent.change(input("Beginning of topics"), { target: { value: "team-" } });
     fireEvent.click(form.getByRole("button", { name: "Change" }));
-    expect((await form.findByRole("alert")).textContent).toContain("Grants 1: Nobody gives more than they have.");
+    const refusal = await form.findByRole("alert");
+    // The names of fields are loaded when one is needed.
+    await waitFor(() => expect(refusal.textContent).toContain("Grants 1: Nobody gives more than they have."));
     expect((input("Beginning of topics") as HTMLInputElement).value).toBe("team-");
   });
 

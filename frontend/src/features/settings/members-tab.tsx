@@ -11,7 +11,7 @@ import { DeleteItem } from "@/components/more-menu";
 import { RelTime } from "@/components/rel-time";
 import { type Once, ShownOnce } from "@/components/shown-once";
 import { Status, type Tone } from "@/components/status";
-import { isGrant, roleChoices } from "@/lib/grant-words";
+import { isGrant, roleChoices, roleWord } from "@/lib/grant-words";
 import { linkOf, useChange, useInvitations, useMembers } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { Invitation, Member, Role } from "@/lib/types";
@@ -86,10 +86,10 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
   ];
   const invited = [
     invitation.accessor("note", { header: say.forWord, cell: ({ getValue }) => getValue() || "–" }),
-    invitation.accessor("role", { header: say.role }),
+    invitation.accessor("role", { header: say.role, cell: ({ getValue }) => roleWord(getValue()) }),
     invitation.accessor("state", {
       header: say.state,
-      cell: ({ getValue }) => <Status tone={TONES[getValue()]} label={getValue()} />,
+      cell: ({ getValue }) => <Status tone={TONES[getValue()]} label={say.states[getValue()]} />,
     }),
     invitation.accessor("expires_at", {
       header: say.ends,
@@ -107,7 +107,7 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
             variant="subtle"
             size="compact-xs"
             color="red"
-            aria-label={say.revokeTheInvitationFor(row.original.note || row.original.role)}
+            aria-label={say.revokeTheInvitationFor(row.original.note || roleWord(row.original.role))}
             onClick={() => setRevoking(row.original)}
           >
             {say.revoke}
@@ -243,7 +243,7 @@ function RoleForm({
   const given = takes ? grants : [];
   const send = useChange(
     () => api.put("/api/v1/members/{username}", { blanks: { username }, body: { role, grants: given }, ifMatch: etag }),
-    () => say.isNow(username, role, given.length > 0 ? say.withGrants(given.length) : ""),
+    () => say.isNow(username, roleWord(role), given.length > 0 ? say.withGrants(given.length) : ""),
   );
   const changed = role !== present || JSON.stringify(given) !== JSON.stringify(had);
   return (

@@ -1,4 +1,4 @@
-import { grantLabel, grantSentence } from "@/lib/grant-words";
+import { grantLabel, grantSentence, roleWord } from "@/lib/grant-words";
 import type { Grant } from "@/lib/types";
 import { words } from "@/words/settings";
 
@@ -6,10 +6,10 @@ const say = words.rights;
 
 /** What a member or a key may: the role over everything, and each grant beside it. */
 export function Rights({ role, grants }: { role: string; grants: Grant[] }) {
-  if (grants.length === 0) return <>{role === "limited" ? say.nothingYet : role}</>;
+  if (grants.length === 0) return <>{role === "limited" ? say.nothingYet : roleWord(role)}</>;
   return (
     <>
-      {role !== "limited" && role}
+      {role !== "limited" && roleWord(role)}
       <ul style={{ margin: 0, padding: 0, listStyle: "none", fontSize: "0.75rem", overflowWrap: "anywhere" }}>
         {grants.map((grant, index) => (
           <li key={index} title={grantSentence(grant)}>

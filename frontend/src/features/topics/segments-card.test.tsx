@@ -18,7 +18,6 @@ const page = (data: object[], next: string | null = null, more: object = {}) => 
   data,
   page: { next, has_more: next !== null },
   broker: 1,
-  host_id: "host-1",
   directories: [directory],
   answered_at_ms: 1,
   ...more,
@@ -48,7 +47,7 @@ describe("the segments of a partition", () => {
       ["0", "closed", "1 KiB"],
     ]);
     expect(asksOf(asked)).toEqual(["broker=1&page_size=100"]);
-    expect(screen.getByText(/^Read on host-1/).textContent).toMatch(/2 segments shown\.$/);
+    expect(screen.getByText(/^Read on its broker's host/).textContent).toMatch(/2 segments shown\.$/);
     expect(screen.getByTitle("4,096 bytes").textContent).toBe("4 KiB");
   });
 

@@ -139,7 +139,7 @@ function Found({ query, partition }: { query: SegmentsQuery; partition: number }
         </div>
       )}
       <div className="ps-legend" style={{ flexWrap: "wrap" }}>
-        <span>{say.readOn(first.host_id, <RelTime at={query.dataUpdatedAt} />, segments.length)}</span>
+        <span>{say.readOn(<RelTime at={query.dataUpdatedAt} />, segments.length)}</span>
         {first.directories.map((each) => (
           <Directory key={`${each.role} ${each.directory}`} directory={each} />
         ))}

@@ -6,17 +6,15 @@ import { AsOf } from "@/components/as-of";
 import { ButtonLink } from "@/components/button-link";
 import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
-import { GroupLink } from "@/components/group-link";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
+import { Mend } from "@/components/mend";
 import { PlanFlow } from "@/components/plan-flow";
 import { KeptFor, Quantity } from "@/components/quantity";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
-import { Empty } from "@/components/empty";
 import { Star } from "@/components/star";
-import { LagStatus } from "@/components/status";
 import { ThroughputCard } from "@/components/throughput-card";
 import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
@@ -25,11 +23,12 @@ import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { type ChartRange, TOPIC_TABS } from "@/lib/search";
 import { useMayWrite } from "@/lib/permissions";
-import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
+import type { TopicDetail, TopicRetention } from "@/lib/types";
 import { words } from "@/words/topics";
 import { AnalysesTab } from "./analyses-tab";
 import { ClientsTab } from "./clients-tab";
 import { ConfigurationTab } from "./configuration-tab";
+import { Expiry } from "./expiry";
 import { AddPartitions } from "./add-partitions";
 import { LeaseCard } from "./lease-card";
 import { LeaseForm } from "./lease-form";
@@ -105,43 +104,6 @@ function titleOf(request: PlanRequest | null, name: string): string {
     default:
       return say.changeConfiguration;
   }
-}
-
-function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; clusterId: string }) {
-  const groups = gold.data.find((row) => row.topic === topic)?.groups ?? [];
-  if (groups.length === 0) return <Empty title={say.noExpiryKnown}>{say.whenAGroupAppears}</Empty>;
-  return (
-    <table className="ps-table" aria-label={say.expiryOfUnreadRecords}>
-      <thead>
-        <tr>
-          <th scope="col">{say.group}</th>
-          <th scope="col">{say.risk}</th>
-          <th scope="col" data-align="right">
-            {say.oldestUnreadExpires}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {groups.map((row) => (
-          <tr key={row.group}>
-            <td>
-              <GroupLink clusterId={clusterId} group={row.group} />
-            </td>
-            <td>
-              <LagStatus status={row.status} />
-            </td>
-            <td data-align="right">
-              {row.oldest_unread_expires_in_s === null ? (
-                <span className="ps-muted">{say.nothingUnread}</span>
-              ) : (
-                say.expiresIn(<Quantity of="span" value={row.oldest_unread_expires_in_s} />)
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
 }
 
 export function TopicPage() {
@@ -247,7 +209,20 @@ export function TopicPage() {
         {topic && topic.drift.length > 0 && (
           <Notice tone="warn" title={say.changedOutside}>
             {topic.drift.map((row) => (
-              <div key={row.field}>{row.text}</div>
+              <div key={row.field}>
+                {row.text} <span className="ps-muted">{say.changedBy(row.changed_by)}</span>{" "}
+                {canWrite && (
+                  <Mend
+                    clusterId={clusterId}
+                    name={row.field}
+                    back={row.back?.kind === "reassignment" && !canMove ? null : row.back}
+                    backProblem={row.back_problem}
+                    adopt={row.adopt}
+                    adoptProblem={row.adopt_problem}
+                    onPlan={setRequest}
+                  />
+                )}
+              </div>
             ))}
           </Notice>
         )}

@@ -19,6 +19,7 @@ export const alerts = {
     noDestinationWantsAlertsLike: "No destination wants alerts like this one, or it was silenced from its beginning.",
   },
   alertHistory: {
+    before: { none: "none", pending: "pending" },
     history: "History",
     when: "When",
     change: "Change",

@@ -34,6 +34,8 @@ export const analytics = {
     noHistoryInThisRange: "No history in this range yet",
     offsetsAreSampledEveryFew: "Offsets are sampled every few seconds; the next Spark run turns them into history.",
     lagByGroupOver: "Lag by group over time",
+    highestOnly: (lines: number) =>
+      `The ${number(lines)} with the highest lag in this range are drawn, a group on a topic each.`,
     groups: "Groups",
     topicsWhatIsHeldAnd: "Topics: what is held, and when unread records expire",
     runs: "Runs",

@@ -5,10 +5,10 @@ export const brokers = {
   brokerPage: {
     broker: (id: string) => `Broker ${id}`,
     rack: (rack: string) => `rack ${rack}`,
-    onHost: (host: string) => `on ${host}`,
     controller: "controller",
     letItLeadWhatPrefersIt: "Let it lead what prefers it",
     restartBroker: "Restart broker",
+    putOnAnotherHost: "Put on another host",
     planFor: (kind: string, id: string) => `${kind}: broker ${id}`,
     leads: "Leads",
     follows: "Follows",
@@ -69,8 +69,8 @@ export const brokers = {
     beginningOfWhatTheHostKeeps: "This is the beginning of what the host keeps.",
     linesOfTheLog: "Lines of the log",
     cut: "(cut)",
-    readOn: (host: string, time: Slot, lines: number) =>
-      rich`Read on ${host} ${time}; ${count(lines, { one: "# line", other: "# lines" })} shown.`,
+    readOn: (time: Slot, lines: number) =>
+      rich`Read on its host ${time}; ${count(lines, { one: "# line", other: "# lines" })} shown.`,
     lastWritten: (time: Slot) => rich`Last written ${time} by the host's clock.`,
     atAnUnknownTime: "at a time that is not known",
     exactBytes: (bytes: number) => `${number(bytes)} B`,
@@ -102,6 +102,9 @@ export const brokers = {
     process: "Process",
     restartsByItsAgent: "Restarts by its agent",
     reported: "Reported",
+    version: "Version",
+    speaks: "Speaks to brokers",
+    notKnown: "not known",
     lastLinesOfTheLog: "Last lines of the log",
     itHasNotEndedByItself: "It has not ended by itself",
     whatIsListedHere:

@@ -68,6 +68,9 @@ export const charts = {
     behindByTime: "Behind by (time)",
     lagOverTime: "Lag over time",
   },
+  lagLines: {
+    groupOnTopic: (group: string, topic: string) => `${group} on ${topic}`,
+  },
   measureChart: {
     notKnownYet: "Not known yet",
     nothingInThisRange: "Nothing in this range",
@@ -78,6 +81,7 @@ export const charts = {
     asOf: (more: Slot, time: Slot) => rich`${more}as of ${time}`,
     ofTheRangeIsKnown: (known: Slot) => rich`${known} of the range is known`,
     by: (source: string) => `by ${source}`,
+    sources: { windows: "windows", hours: "hours", days: "days", hour: "hours", day: "days" },
     notAllSeriesAreShown: "not all series are shown",
   },
   rollupChart: {

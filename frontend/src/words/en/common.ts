@@ -10,6 +10,7 @@ export const common = {
   loading: "Loading",
   close: "Close",
   copy: "Copy",
+  showWhatIsTyped: "Show what is typed",
   copied: "Copied",
   justNow: "just now",
   notKnown: "not known",

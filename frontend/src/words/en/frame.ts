@@ -24,7 +24,6 @@ export const frame = {
     signIn: "Sign in",
     yourSessionHasEndedThis: "Your session has ended. This page stays as it is, with what you have typed.",
     passwordOf: (username: string) => `Password of ${username}`,
-    showWhatIsTyped: "Show what is typed",
     signInWithInA: (provider: string) => `Sign in with ${provider} in a new tab`,
     thenComeBackAndContinue: (provider: Slot) => rich`${provider}, then come back and continue.`,
   },

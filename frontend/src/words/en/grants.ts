@@ -6,6 +6,17 @@ export const grants = {
     operator: "Operator: reads and changes",
     owner: "Owner: also administers",
   },
+  /** What somebody may, in one word: roles of members and grants, scopes of keys. */
+  names: {
+    limited: "by grants only",
+    viewer: "viewer",
+    operator: "operator",
+    owner: "owner",
+    "message-reader": "message reader",
+    "message-writer": "message writer",
+    read: "read",
+    write: "write",
+  },
   nameIsMissing: "A name is missing.",
   endPrefix: (signs: string) => `End it with one of ${signs} so that team-a does not cover team-ab.`,
   /** What a role may do with what, on which clusters. */

@@ -83,6 +83,7 @@ export const lateParts = {
     partition: "Partition",
   },
   replicas: {
+    leader: "leader",
     inSync: "in sync",
     notInSync: "not in sync",
     broker: (id: number, hint: string) => `Broker ${id}: ${hint}`,
@@ -97,10 +98,27 @@ export const lateParts = {
     noTopicMatches: "No topic matches",
     thereAreMoreTypeA: "There are more: type a part of the name.",
   },
+  mend: {
+    putBack: "Put back…",
+    takeOver: "Take over…",
+    putBackNamed: (name: string) => `Put back ${name} as it was left`,
+    takeOverNamed: (name: string) => `Take over ${name} as the brokers have it`,
+  },
   brokerState: {
     notAsPlaced: "Not as placed",
     alive: "Alive",
     down: (state: string) => `Down (${state})`,
+    /** Of its process, as its host's agent reports it. */
+    states: {
+      stopped: "stopped",
+      starting: "starting",
+      running: "running",
+      exited: "exited",
+      backoff: "backoff",
+      failed: "failed",
+      deleted: "deleted",
+      unknown: "unknown",
+    },
   },
   scrollBox: {
     scrollsSideways: (label: string) => `${label}, scrolls sideways`,

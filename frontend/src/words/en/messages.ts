@@ -137,6 +137,7 @@ export const messages = {
       count(amount, { one: "# message came too fast to be shown.", other: "# messages came too fast to be shown." }),
     notKept: (amount: number) =>
       count(amount, { one: "# older message not kept here.", other: "# older messages not kept here." }),
+    waitsFor: (numbers: readonly number[]) => `Still waiting for partitions that bring nothing: ${numbers.join(", ")}.`,
     withoutLeader: (numbers: readonly number[]) => `Not read, without a leader: ${listed(numbers)}.`,
     noAnswer: (numbers: readonly number[]) => `Not read to the end, no answer: ${listed(numbers)}.`,
   },

@@ -3,6 +3,7 @@ import { count, exact, number } from "./grammar";
 
 export const parts = {
   alertBadge: {
+    severities: { critical: "critical", warning: "warning", info: "info" },
     whichAlertsFireCouldNot: "Which alerts fire could not be read.",
     alertsNotKnown: "alerts not known",
     fire: (amount: number, severity: string) =>
@@ -10,6 +11,13 @@ export const parts = {
     atLeastFire: (amount: number, severity: string) =>
       `at least ${count(amount, { one: "# alert fires", other: "# alerts fire" })}, the worst is ${severity}`,
     notReadLately: (text: string) => `${text}; not read lately`,
+  },
+  runStatus: {
+    queued: "queued",
+    running: "running",
+    succeeded: "succeeded",
+    failed: "failed",
+    cancelled: "cancelled",
   },
   alertMarks: {
     critical: "Critical",

@@ -178,6 +178,20 @@ export const platform = {
     eventBy: (who: string) => `by ${who}`,
     allHosts: "All hosts",
   },
+  hostDrain: {
+    title: "Drain",
+    progress: "Brokers that have left",
+    nothingLeft: "No broker is left on it: it can be removed, or looked after.",
+    haveLeft: (moved: number, total: number) =>
+      `${number(moved)} of ${count(total, { one: "# broker", other: "# brokers" })} have left.`,
+    underWay: (about: string) => `${about} is on its way to another host.`,
+    pausedBy: (who: string, time: Slot) => rich`Paused by ${who} ${time}: the one under way goes on, no other leaves.`,
+    inTheWay: "What is in the way of the next one",
+    pause: "Pause",
+    resume: "Go on",
+    paused: "No other broker leaves it.",
+    goesOn: "The next broker leaves it.",
+  },
   platformPage: {
     thisIsForOperatorsOf: "This is for operators of the platform",
     anotherOperatorCanMakeYou: "Another operator can make you one.",
@@ -192,6 +206,7 @@ export const platform = {
     suspend: "Suspend",
     resume: "Resume",
     openAgainSuspended: "Open again, suspended",
+    states: { active: "active", suspended: "suspended", closed: "closed" },
     is: (name: string, state: string) => `${name} is ${state}.`,
     tenant: "Tenant",
     state: "State",

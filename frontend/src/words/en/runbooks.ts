@@ -8,10 +8,20 @@ export const runbooks = {
     planned: (time: Slot, text: Slot) => rich`planned ${time}: ${text}`,
     showThePlan: "Show the plan",
     bytesASecond: "bytes a second",
+    seconds: "seconds",
+    inUnit: (name: string, unit: string) => `${name} (${unit})`,
     aSecond: (amount: Slot) => rich`${amount} a second`,
   },
   check: {
     check: (name: Slot) => rich`check ${name}`,
+    blanks: {
+      cluster: "cluster",
+      group: "group",
+      topic: "topic",
+      broker: "broker",
+      operation: "operation",
+      user: "user",
+    },
     theRunSaysNo: (missing: string) => `the run says no ${missing}`,
     runTheCheck: (text: string) => `Run the check: ${text}`,
     again: "Again",
@@ -66,6 +76,15 @@ export const runbooks = {
   },
   runTable: {
     theTenant: "the tenant",
+    /** What a run is about, by its kind. */
+    subjects: {
+      cluster: (name: string) => `cluster ${name}`,
+      group: (name: string) => `group ${name}`,
+      topic: (name: string) => `topic ${name}`,
+      broker: (id: string) => `broker ${id}`,
+      operation: (id: string) => `operation ${id}`,
+      user: (name: string) => `user ${name}`,
+    },
     begun: "Begun",
     runbook: "Runbook",
     about: "About",

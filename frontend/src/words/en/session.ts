@@ -18,7 +18,6 @@ export const session = {
     youHaveALoginAlready: "You have a login already? Sign in first, then open the link again.",
     password: "Password",
     atLeast10CharactersNone: "At least 10 characters, none of the common ones.",
-    showWhatIsTyped: "Show what is typed",
   },
   loginPage: {
     theProviderCannotBeReached: "The provider cannot be reached",
@@ -34,11 +33,9 @@ export const session = {
     or: "or",
     userName: "User name",
     password: "Password",
-    showWhatIsTyped: "Show what is typed",
     signIn: "Sign in",
   },
   profilePage: {
-    showWhatIsTyped: "Show what is typed",
     thePasswordWasChangedYour: "The password was changed. Your other sessions have ended.",
     tenants: "Tenants",
     as: (role: string) => `as ${role}`,

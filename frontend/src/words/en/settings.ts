@@ -187,6 +187,7 @@ export const settings = {
     n1Day: "1 day",
     n7Days: "7 days",
     n30Days: "30 days",
+    states: { open: "open", accepted: "accepted", revoked: "revoked", expired: "expired" },
     withGrants: (amount: number) => `, with ${count(amount, { one: "# grant", other: "# grants" })}`,
     isNow: (username: string, role: string, given: string) => `${username} is now ${role}${given}.`,
     roleAndGrantsOf: (username: string) => `Role and grants of ${username}`,

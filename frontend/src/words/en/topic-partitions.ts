@@ -115,8 +115,8 @@ export const topicPartitions = {
     asItWas: (time: Slot) => rich`Below it is as it was ${time}.`,
     none: "The host lists no segment of this replica",
     showOlder: "Show older segments",
-    readOn: (host: string, time: Slot, shown: number) =>
-      rich`Read on ${host} ${time}; ${count(shown, { one: "# segment", other: "# segments" })} shown.`,
+    readOn: (time: Slot, shown: number) =>
+      rich`Read on its broker's host ${time}; ${count(shown, { one: "# segment", other: "# segments" })} shown.`,
     olderByRest: "Older ones are listed by the REST API.",
     holds: (total: number | null, records: Slot, others: Slot) =>
       rich`${total === null ? "an unknown number of segments" : count(total, { one: "# segment", other: "# segments" })}, ${records} of records, ${others} of indexes and other files.`,

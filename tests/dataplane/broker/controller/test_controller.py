@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -457,3 +458,45 @@ async def test_a_new_controller_leaves_brokers_alone_that_stayed(cluster):
     await active(brokers).host.propagated(5000)
     role = brokers[0].roles[TopicPartition("t", 0)]
     assert (role.leader, role.leader_epoch, role.isr) == (1, 0, [1, 2, 3])
+
+
+async def written_by_its_leader(broker, partition, isr):
+    """As a leader does that the controller does not answer; the controller has not heard of it."""
+    path = znodes.state_path(partition.topic, partition.partition)
+    data, stat = await broker.coordinator.get(path)
+    value = json.loads(data) | {"isr": isr}
+    await broker.coordinator.set(path, json.dumps(value).encode(), stat.version)
+
+
+async def test_a_late_grant_meets_what_the_leader_has_written_itself(cluster):
+    """Neither is the term begun anew, nor the ISR written over."""
+    brokers = await cluster(1, 2, 3)
+    await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2, 3], 1: [1, 2, 3]}))
+    host, tp, other = active(brokers).host, TopicPartition("t", 0), TopicPartition("t", 1)
+    context = host.context
+    await written_by_its_leader(brokers[0], tp, [1, 2])
+    proposals = [IsrProposal(each, 0, 0, {1: -1, 3: -1}) for each in (tp, other)]
+    epoch = context.brokers[1].epoch
+    answers = await host.submit(lambda c: c.isr_changes.alter_partitions(1, epoch, proposals))
+    assert answers[tp] is ErrorCode.INVALID_UPDATE_VERSION
+    assert answers[other].isr == (1, 3)
+    assert host.context is context, "the same term"
+    assert context.state(tp).isr == (1, 2)
+    await until(lambda: all(b.image.topics["t"].partitions[0].isr == (1, 2) for b in brokers))
+    same = await alter_isr(host, 1, tp, [1, 2], partition_epoch=0)
+    assert same.partition_epoch == 1
+
+
+async def test_an_election_meets_what_the_leader_has_written_itself(cluster):
+    """Whoever the leader has put out is not elected, however little the controller has heard."""
+    brokers = await cluster(1, 2, 3)
+    controller = active(brokers)
+    leader, out = (b for b in brokers if b is not controller)
+    assigned = {0: [leader.id, out.id, controller.id]}
+    await create_settled(brokers, TopicRequest("t", assignments=assigned))
+    tp = TopicPartition("t", 0)
+    await written_by_its_leader(leader, tp, [leader.id, controller.id])
+    await leader.die()
+    await controller.coordinator.delete(znodes.broker_path(leader.id))
+    await until(lambda: out.image.topics["t"].partitions[0].leader == controller.id)
+    assert active([out, controller]).host.context.state(tp).isr == (controller.id,)

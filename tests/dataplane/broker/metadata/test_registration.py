@@ -18,6 +18,7 @@ from dataplane.broker.metadata.registration import (
 from dataplane.cluster.image import BrokerInfo
 from dataplane.cluster.session_file import SESSION_FILE
 from dataplane.cluster.znodes import PERSISTENT_PATHS
+from dataplane.config.release import VERSION
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from dataplane.ports.fakes.entropy import FakeEntropy
@@ -41,6 +42,7 @@ def registration(session, tmp_path, **options):
         clock=FakeClock(),
         files=OsFileSystem(),
         process_id=4711,
+        protocol="3.9-IV0",
         log_dir=str(tmp_path),
         **options,
     )
@@ -58,7 +60,12 @@ async def test_registers_and_leaves_its_session_id_for_the_supervisor(zookeeper,
     epoch = await made.start()
     assert epoch == zookeeper.find(PATH).czxid == epochs[0]
     said = json.loads((tmp_path / "deep" / "data" / SESSION_FILE).read_text())
-    assert said == {"pid": 4711, "session_id": session.session_id}
+    assert said == {
+        "pid": 4711,
+        "session_id": session.session_id,
+        "software": VERSION,
+        "protocol": "3.9-IV0",
+    }
     await made.stop()
     assert zookeeper.find(PATH) is None
 

@@ -1,0 +1,37 @@
+"""A replacement that the service starts by itself: of a host that is drained, or is gone."""
+
+from controlplane.audit.services import SYSTEM
+from controlplane.clusters.models import Cluster
+from controlplane.clusters.replacing import KIND
+from controlplane.clusters.replacing_rules import MOVE
+from controlplane.common.problems import Conflict
+from controlplane.gateway.errors import GatewayError
+from controlplane.operations.models import Operation
+from controlplane.operations.operations import PlanContext, required_kind
+from controlplane.operations.services import announced_start
+
+
+def replace_now(cluster: Cluster, broker_id: int, *, way: str, reason: str) -> Operation:
+    """Start it in this way and no other, by the same plan that a person would get.
+
+    Raises:
+        Problem: the plan is refused, the cluster does not answer, or another operation is in the
+            way; nothing is stored.
+    """
+    inputs = {"broker": broker_id}
+    context = PlanContext(tenant=cluster.tenant, cluster_id=cluster.id, actor=SYSTEM)
+    try:
+        draft = required_kind(KIND).plan(context, inputs)
+    except GatewayError as error:
+        raise error.as_problem() from error
+    if draft.diff["way"] != way:
+        what = "is away" if way == MOVE else "is there again"
+        raise Conflict(f"The host of broker {broker_id} {what}.", code="other-way")
+    return announced_start(
+        tenant=cluster.tenant,
+        kind_name=KIND,
+        cluster_id=cluster.id,
+        inputs=inputs,
+        draft=draft,
+        reason=reason,
+    )

@@ -1,0 +1,361 @@
+"""What one tick of a replacement does. Each reads the truth, and does at most one thing.
+
+A tick that only notes what the next one does answers `Wait(0)`: ticks take few statements, and
+whoever goes on after a killed worker goes on with what was noted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from controlplane.clusters import losing, owed, services
+from controlplane.clusters import replacing_places as places
+from controlplane.clusters.hosts import hosts
+from controlplane.clusters.models import Broker, Cluster, LostBroker, OwedDeletion
+from controlplane.clusters.replacing_rules import (
+    MOVE,
+    NOTHING_ACCEPTED,
+    in_the_way,
+    named,
+    sole_holder,
+    still_counted,
+)
+from controlplane.clusters.roll_look import look, objections
+from controlplane.clusters.rolls import behind, to_elect
+from controlplane.common.words import counted
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.operations.operations import (
+    Done,
+    Progress,
+    StepContext,
+    StepFailedError,
+    Wait,
+)
+from controlplane.operations.read_back import read_back_everywhere
+
+MEMO: Final = "replace"
+SAFE_S: Final = 900.0
+"""How long something may be in the way before anything was done."""
+ELECT_S: Final = 60.0
+ELECTED_AT_ONCE: Final = 500
+POLL_S: Final = 0.25
+SAFE_POLL_S: Final = 1.0
+SYNC_POLL_S: Final = 1.0
+NEXT: Final = Wait(seconds=0.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class Replacement:
+    """A replacement within one tick. `row` is null while the broker is a lost one.
+
+    Attributes:
+        generation: of the broker's row when the plan was made; 0 of a lost broker.
+        planned: the place that was chosen.
+    """
+
+    context: StepContext
+    cluster: Cluster
+    brokers: Sequence[Broker]
+    broker_count: int
+    gateway: ClusterGateway
+    broker: int
+    way: str
+    generation: int
+    planned: dict[str, Any]
+    now_s: float
+
+    @property
+    def memo(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.context.memo.setdefault(MEMO, {})
+        return found
+
+    @property
+    def row(self) -> Broker | None:
+        return next((row for row in self.brokers if row.broker_id == self.broker), None)
+
+    def own_row(self) -> Broker:
+        """Raises StepFailedError: somebody removed it meanwhile."""
+        row = self.row
+        if row is None:
+            raise StepFailedError(
+                "broker-gone", f"Broker {self.broker} is no broker of the cluster any more."
+            )
+        return row
+
+    # -- away from where it is
+    def leave(self) -> Done | Wait:
+        """It is stopped where it is; of one whose host is away it is declared that it is lost."""
+        if not self._has_left():
+            if (waits := self._unsafe()) is not None:
+                return waits
+            if "from" not in self.memo and self.row is not None:
+                self._note_where(self.row)
+                return NEXT
+        return self._stop() if self.way == MOVE else self._lose()
+
+    def _has_left(self) -> bool:
+        row = self.row
+        return row is None if self.way != MOVE else self.own_row().generation > self.generation
+
+    def _unsafe(self) -> Wait | None:
+        """What is in the way, asked of every broker. Raises StepFailedError `replace-not-safe`."""
+        facts = look(self.gateway, self.brokers)
+        found = in_the_way(self.way, self.broker, facts)
+        if not found and self.way == MOVE:
+            found = objections(self.gateway, self.broker, facts, NOTHING_ACCEPTED)
+        if not found:
+            self.memo.pop("blocked_since_s", None)
+            return None
+        text = "; ".join(dict.fromkeys(one.text for one in found))
+        since_s = float(self.memo.setdefault("blocked_since_s", self.now_s))
+        if self.now_s - since_s > SAFE_S:
+            raise StepFailedError(
+                "replace-not-safe",
+                f"For {SAFE_S / 60:.0f} minutes broker {self.broker} could not be taken: {text}.",
+                obstacles=[one.text for one in found],
+            )
+        return Wait(seconds=SAFE_POLL_S, detail=f"waiting: {text}")
+
+    def _stop(self) -> Done | Wait:
+        row = self.own_row()
+        places.note_state(row, "stopped", self.generation + 1)
+        if row.generation == self.generation + 1:
+            places.write_state(self.cluster, row, count=self.broker_count)
+        return Done(detail=f"broker {self.broker} is to stop")
+
+    def _note_where(self, row: Broker) -> None:
+        """With its directories: begun elsewhere it says its new ones in their place."""
+        with places.zookeeper():
+            self.memo["directories"] = hosts().directories_of(
+                self.cluster.zookeeper_path, self.broker
+            )
+        self.memo["from"] = places.place_of(row)
+
+    def _lose(self) -> Done | Wait:
+        row = self.row
+        if row is not None:
+            places.lose(row, self.context.operation.actor)
+            return NEXT
+        return Done(detail=f"what is left of broker {self.broker} there never serves again")
+
+    def await_left(self) -> Done | Wait:
+        """Its process has ended; of a lost one ZooKeeper was told that it may not come back."""
+        if self.way != MOVE:
+            return self._await_fence()
+        row = self.own_row()
+        report = services.reports_of([row]).get(self.broker)
+        if report is not None and report.state == "stopped":
+            return Done(detail="its process has ended")
+        said = "nothing yet" if report is None else report.state
+        return Wait(seconds=POLL_S, detail=f"its agent says: {said}")
+
+    def _await_fence(self) -> Done | Wait:
+        lost = LostBroker.objects.filter(cluster=self.cluster, broker_id=self.broker).first()
+        if lost is not None:
+            self.memo["from"] = {"address": lost.address, "client_port": lost.client_port}
+        if lost is not None and lost.fenced_at is None:
+            with places.zookeeper():
+                losing.fence_broker(lost)
+            return NEXT
+        return Done(detail="its log directories are fenced")
+
+    def await_out_of_isr(self) -> Done | Wait:
+        """Every live broker says that it is in no ISR: an empty one may begin."""
+        live = {node.id for node in self.gateway.describe_cluster().brokers}
+        if self.broker in live:
+            return Wait(seconds=POLL_S, detail=f"broker {self.broker} is still registered")
+        names = [
+            topic.name
+            for topic in self.gateway.list_topics()
+            if any(self.broker in part.replicas for part in topic.partitions)
+        ]
+        for other in sorted(live):
+            try:
+                seen = self.gateway.at(other).describe_topics(names).values()
+            except GatewayError as error:
+                if not error.retriable:
+                    raise
+                return Wait(seconds=SAFE_POLL_S, detail=f"broker {other} does not answer")
+            left = still_counted(self.broker, seen)
+            if left:
+                text = f"{counted(len(left), 'partition')} still count it ({named(left)})"
+                return Wait(seconds=POLL_S, detail=f"{text}, as broker {other} says")
+        return Done(detail="no partition counts it any more")
+
+    # -- to where it goes
+    def move(self) -> Done | Wait:
+        memo = self.memo
+        if "to" not in memo:
+            memo["to"] = places.still_free(self.broker, self.planned)
+            return NEXT
+        row = self.row
+        before = memo.get("from")
+        if self.way != MOVE and row is None:
+            places.add_row(self.cluster, self.broker, memo["to"], self._next_generation)
+            return NEXT
+        if self.way == MOVE and not memo.get("is_owed"):
+            places.owe(self.own_row(), before or {}, self._next_generation)
+            memo["is_owed"] = True
+            return NEXT
+        if self.way == MOVE and self.own_row().generation < self._next_generation:
+            places.move_row(self.own_row(), memo["to"], self._next_generation)
+            return NEXT
+        places.follow_address(self.cluster, before, memo["to"])
+        return Done(detail="another host is to have it")
+
+    @property
+    def _next_generation(self) -> int:
+        return self.generation + 2
+
+    def begin(self) -> Done:
+        places.write_state(self.cluster, self.own_row(), count=self.broker_count)
+        return Done(detail=f"broker {self.broker} is to start with an empty directory")
+
+    def await_there(self) -> Done | Wait:
+        """Its process runs there, and it has registered."""
+        found = services.await_processes_of([self.own_row()], only=self.broker)
+        if isinstance(found, Wait):
+            return found
+        return services.await_registration(self.cluster, only=self.broker)
+
+    def await_sync(self) -> Done | Wait:
+        in_sync, every = behind(self.broker, self.gateway.list_topics())
+        progress = Progress(done=in_sync, total=every, unit="replicas")
+        if in_sync < every:
+            text = f"{in_sync} of {counted(every, 'replica')} in sync"
+            return Wait(seconds=SYNC_POLL_S, detail=text, progress=progress)
+        return Done(detail=f"{counted(every, 'replica')} in sync", progress=progress)
+
+    def elect(self) -> Done | Wait:
+        """Its own leaders again; who leads is a matter of balance, so this ends nothing."""
+        wanted = to_elect(self.broker, self.gateway.list_topics())
+        if not wanted:
+            return Done(detail="it leads what prefers it")
+        since_s = float(self.memo.setdefault("electing_since_s", self.now_s))
+        if self.now_s - since_s > ELECT_S:
+            return Done(detail=f"{counted(len(wanted), 'partition')} are led by others still")
+        self.gateway.elect_preferred_leaders(wanted[:ELECTED_AT_ONCE])
+        return Wait(seconds=POLL_S, detail=f"{counted(len(wanted), 'partition')} to go")
+
+    def wipe(self) -> Done | Wait:
+        """What it left is fenced, and its host is told to delete it: from here it stays."""
+        if self.way != MOVE:
+            return Done(detail="what is left there is deleted when that host is back")
+        if not self.memo.get("wiping"):
+            self.memo["wiping"] = True
+            return NEXT
+        left = OwedDeletion.objects.filter(
+            host_id=self.memo["from"]["host_id"], key=self.own_row().key
+        ).first()
+        with places.zookeeper():
+            hosts().fence_directories(self.cluster.zookeeper_path, self.memo.get("directories", ()))
+            if left is not None:
+                owed.say(left)
+        return Done(detail="the host that it left deletes what it had")
+
+    def verify(self) -> Done | Wait:
+        names = [
+            topic.name
+            for topic in self.gateway.list_topics()
+            if any(self.broker in part.replicas for part in topic.partitions)
+        ]
+
+        def differing(view: BrokerView, _: int) -> str | None:
+            in_sync, every = behind(self.broker, view.describe_topics(names).values())
+            return None if in_sync == every else f"{in_sync} of {every} replicas in sync"
+
+        return read_back_everywhere(
+            self.context, self.gateway, differing, detail="every broker counts it in again"
+        )
+
+    # -- the way back
+    @property
+    def _stays_there(self) -> str:
+        """Why it is not brought back; empty when it is."""
+        if self.memo.get("wiping"):
+            return "it is in sync at its new place and stays there"
+        if self.way != MOVE:
+            is_there = self.row is not None
+            return "it goes on at its new place" if is_there else "its host is away; it stays lost"
+        return ""
+
+    def bring_back(self) -> Done | Wait:
+        """It starts again where it was, with what it had, once nothing of it is left elsewhere."""
+        if self._stays_there:
+            return Done(
+                detail=self._stays_there,
+                remains=(f"Broker {self.broker}: {self._stays_there}.",),
+            )
+        row, before = self.own_row(), self.memo.get("from")
+        if before is None or row.generation == self.generation:
+            return Done(detail="it was not stopped")
+        if row.generation < self._last:
+            return self._withdraw(row, before)
+        if "to" in self.memo and not self.memo.get("is_cleared"):
+            self._clear(row, before, self.memo["to"])
+            return NEXT
+        if not self.memo.get("is_told"):
+            places.write_state(self.cluster, row, count=self.broker_count)
+            self.memo["is_told"] = True
+            return NEXT
+        found = services.await_processes_of([row], only=self.broker)
+        return Done(detail="it runs where it was") if isinstance(found, Done) else found
+
+    @property
+    def _last(self) -> int:
+        """Its generation once it is back where it was."""
+        return self.generation + 4
+
+    def _withdraw(self, row: Broker, before: dict[str, Any]) -> Wait:
+        """What was begun at the new place is stopped and deleted; never what alone has records."""
+        if row.generation >= self._next_generation:
+            if row.generation == self._next_generation:
+                alone = sole_holder(self.broker, self.gateway.list_topics())
+                if alone:
+                    there = f"{counted(len(alone), 'partition')} in sync ({named(alone)})"
+                    return Wait(seconds=SAFE_POLL_S, detail=f"it alone has {there}")
+                places.note_state(row, "deleted", self._next_generation + 1)
+                return NEXT
+            if not self.memo.get("is_withdrawn"):
+                places.write_state(self.cluster, row, count=self.broker_count)
+                self.memo["is_withdrawn"] = True
+                return NEXT
+            waits = self._await_withdrawn(row)
+            if waits is not None:
+                return waits
+        places.move_row(row, before, self._last)
+        return NEXT
+
+    def _await_withdrawn(self, row: Broker) -> Wait | None:
+        """Until it has ended there, and no partition counts it: then the old one may start."""
+        report = services.reports_of([row]).get(self.broker)
+        if (report is None or report.state != "deleted") and not self._is_shut_out(row):
+            said = "nothing yet" if report is None else report.state
+            return Wait(seconds=POLL_S, detail=f"its agent says: {said}")
+        found = self.await_out_of_isr()
+        return found if isinstance(found, Wait) else None
+
+    def _is_shut_out(self, row: Broker) -> bool:
+        """Its new host went away meanwhile: what it has there is fenced, and wiped later."""
+        if any(host.alive and host.host_id == row.host_id for host in places.hosts_now()):
+            return False
+        path = self.cluster.zookeeper_path
+        with places.zookeeper():
+            said = hosts().directories_of(path, self.broker)
+            hosts().fence_directories(path, set(said) - set(self.memo.get("directories", ())))
+        places.owe(row, places.place_of(row), row.generation)
+        self.memo["owes"] = True
+        return True
+
+    def _clear(self, row: Broker, before: dict[str, Any], to: dict[str, Any]) -> None:
+        """Nothing is owed of the old place any more, and the new one has no nodes of it."""
+        if not self.memo.get("is_forgotten"):
+            places.forget_owed(self.cluster, self.broker, before["host_id"])
+            self.memo["is_forgotten"] = True
+            return
+        places.follow_address(self.cluster, to, before)
+        if not self.memo.get("owes"):
+            with places.zookeeper():
+                hosts().forget_broker((to["host_id"], row.key))
+        self.memo["is_cleared"] = True

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class HealingConfig(AppConfig):
+    name = "controlplane.healing"
+    label = "healing"

@@ -1,0 +1,221 @@
+"""What is to be done about a cluster whose broker's host is silent, and why. Pure.
+
+The observer may be the one that is cut off: where several hosts are silent at once, or ZooKeeper
+does not answer, nothing is done. One replacement at a time, so many a day, in its windows unless
+writes or reads fail already.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from controlplane.common.words import counted, lasting
+from controlplane.healing.states import ASK, OFF
+from controlplane.healing.windows import Window, is_open, opens_at
+
+REPLACE_AFTER_MIN_S, REPLACE_AFTER_S, REPLACE_AFTER_MAX_S = 120, 1_800, 7 * 86_400
+PER_DAY_MIN, PER_DAY, PER_DAY_MAX = 1, 2, 10
+DAY = timedelta(hours=24)
+AGAIN_AFTER = timedelta(minutes=30)
+"""A broker whose replacement failed is left alone for so long."""
+LOOK_GAP = timedelta(seconds=60)
+"""Who has not looked for longer does not know how long a host was silent."""
+CRASHES = 3
+"""So many ends of its process in a row are called a crash loop."""
+
+NONE, WAIT, PROPOSE, REPLACE = "none", "wait", "propose", "replace"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    mode: str
+    replace_after_s: int
+    per_day_max: int
+    windows: tuple[Window, ...] = ()
+    time_zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerFact:
+    """One broker of the cluster. `silent_since`: of its host, null while its agent lives.
+
+    `is_up`: whether the cluster says that it is registered; null where nobody could be asked.
+    `is_lost`: its host was declared lost.
+    """
+
+    id: int
+    host_id: str
+    silent_since: datetime | None = None
+    is_up: bool | None = True
+    is_lost: bool = False
+    state: str = "running"
+    restarts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What one look has shown.
+
+    Attributes:
+        zookeeper_sure: whether ZooKeeper said which hosts live.
+        silent_hosts: hosts of any cluster's brokers whose agents are silent.
+        under_way: another operation that changes where the cluster's brokers are, or "".
+        started: when replacements began by themselves.
+        dismissed: brokers of which a person said no, while this silence lasts.
+        failed: when a broker's last replacement failed.
+        is_harmed: writes or reads of a partition fail already; null: not known.
+    """
+
+    now: datetime
+    brokers: tuple[BrokerFact, ...]
+    zookeeper_sure: bool = True
+    silent_hosts: frozenset[str] = frozenset()
+    under_way: str = ""
+    started: tuple[datetime, ...] = ()
+    dismissed: frozenset[int] = frozenset()
+    failed: tuple[tuple[int, datetime], ...] = ()
+    is_harmed: bool | None = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """`code` is stable; `text` a sentence; `broker` whom it is about, if anybody."""
+
+    act: str
+    code: str
+    text: str
+    broker: int | None = None
+
+
+def decide(policy: Policy, facts: Facts) -> Decision:
+    """The one thing to do now, or what keeps it from being done."""
+    if policy.mode == OFF:
+        return Decision(act=NONE, code="off", text="Self-healing is off.")
+    if not facts.zookeeper_sure:
+        text = "ZooKeeper does not answer: which hosts are silent is not known."
+        return Decision(act=NONE, code="zookeeper-unsure", text=text)
+    away = _away(facts)
+    if not away:
+        return _quiet(facts)
+    return next(
+        (found for one in away if (found := _of_broker(one, policy, facts)).act != NONE),
+        _of_broker(away[0], policy, facts),
+    )
+
+
+def _away(facts: Facts) -> list[BrokerFact]:
+    """Those whose host is silent or was declared lost, the longest first."""
+    found = [one for one in facts.brokers if one.is_lost or one.silent_since is not None]
+    return sorted(found, key=lambda one: (not one.is_lost, one.silent_since or facts.now, one.id))
+
+
+def _quiet(facts: Facts) -> Decision:
+    looping = [
+        one
+        for one in facts.brokers
+        if one.state in {"backoff", "exited"} and one.restarts >= CRASHES
+    ]
+    if not looping:
+        return Decision(act=NONE, code="well", text="Every host of the cluster is there.")
+    one = looping[0]
+    text = (
+        f"Broker {one.id} has ended {one.restarts} times. Its agent starts it again, at most each"
+        " 30 s; another host would not mend what ends it."
+    )
+    return Decision(act=NONE, code="crash-loop", text=text, broker=one.id)
+
+
+def _of_broker(one: BrokerFact, policy: Policy, facts: Facts) -> Decision:
+    for refusal in (_premature(one, policy, facts), _forbidden(one, policy, facts)):
+        if refusal is not None:
+            return refusal
+    why = _why(one, facts)
+    if policy.mode == ASK:
+        text = f"{why} Putting broker {one.id} on another host is proposed."
+        return Decision(act=PROPOSE, code="proposed", text=text, broker=one.id)
+    if not facts.is_harmed and not is_open(policy.windows, policy.time_zone, facts.now):
+        return _outside(one, policy, facts, why)
+    harm = " Partitions fail already, so no window is waited for." if facts.is_harmed else ""
+    text = f"{why}{harm} Broker {one.id} is put on another host."
+    return Decision(act=REPLACE, code="replace", text=text, broker=one.id)
+
+
+def _why(one: BrokerFact, facts: Facts) -> str:
+    if one.is_lost:
+        return f"{one.host_id}, the host of broker {one.id}, was declared lost."
+    return f"{one.host_id}, the host of broker {one.id}, is silent for {_silent(one, facts)}."
+
+
+def _silent(one: BrokerFact, facts: Facts) -> str:
+    since = one.silent_since or facts.now
+    return lasting(int((facts.now - since).total_seconds() * 1000))
+
+
+def _premature(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None:
+    """Nothing is known to be wrong with the broker, or not for long enough."""
+    if one.is_up:
+        text = f"The agent of {one.host_id} is silent; broker {one.id} is up and goes on."
+        return Decision(act=NONE, code="broker-up", text=text, broker=one.id)
+    if one.is_up is None:
+        text = f"Whether broker {one.id} is up could not be asked."
+        return Decision(act=NONE, code="cluster-silent", text=text, broker=one.id)
+    if one.id in facts.dismissed:
+        text = f"Somebody said that broker {one.id} is not to be put elsewhere."
+        return Decision(act=NONE, code="dismissed", text=text, broker=one.id)
+    if one.is_lost or one.silent_since is None:
+        return None
+    left_s = policy.replace_after_s - (facts.now - one.silent_since).total_seconds()
+    if left_s <= 0:
+        return None
+    text = f"{_why(one, facts)} It is waited for another {lasting(int(left_s * 1000))}."
+    return Decision(act=NONE, code="too-soon", text=text, broker=one.id)
+
+
+def _forbidden(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None:
+    """It would be done, and is not safe to be done by itself now."""
+    why = _why(one, facts)
+
+    def wait(code: str, text: str) -> Decision:
+        return Decision(act=WAIT, code=code, text=f"{why} {text}", broker=one.id)
+
+    if len(facts.silent_hosts) > 1:
+        names = ", ".join(sorted(facts.silent_hosts)[:3])
+        return wait(
+            "several-silent",
+            f"{counted(len(facts.silent_hosts), 'host')} are silent at once ({names}): that may be"
+            " a cut of the network, so nothing is done by itself.",
+        )
+    if facts.under_way:
+        return wait("under-way", f"{facts.under_way} is under way; one thing at a time.")
+    for broker, at in facts.failed:
+        if broker == one.id and facts.now - at < AGAIN_AFTER:
+            return wait("failed-before", "The last try failed; it is tried again later.")
+    today = sum(facts.now - at < DAY for at in facts.started)
+    if today >= policy.per_day_max:
+        return wait(
+            "bound-reached", f"{counted(today, 'broker')} were put elsewhere in the last 24 hours."
+        )
+    return None
+
+
+def _outside(one: BrokerFact, policy: Policy, facts: Facts, why: str) -> Decision:
+    opens = opens_at(policy.windows, policy.time_zone, facts.now)
+    when = "" if opens is None else f" The next one opens at {opens:%Y-%m-%d %H:%M} UTC."
+    text = f"{why} No maintenance window is open, and no partition fails.{when}"
+    return Decision(act=WAIT, code="outside-window", text=text, broker=one.id)
+
+
+# -- how long hosts are silent ------------------------------------------------------------------
+def silences(
+    before: Iterable[tuple[str, datetime]],
+    looked_at: datetime | None,
+    silent_now: Collection[str],
+    now: datetime,
+) -> dict[str, datetime]:
+    """Since when each host is silent, from now on.
+
+    After a gap between two looks nobody knows what was meanwhile: all begin anew.
+    """
+    is_fresh = looked_at is None or now - looked_at > LOOK_GAP
+    known = {} if is_fresh else dict(before)
+    return {host: known.get(host, now) for host in silent_now}

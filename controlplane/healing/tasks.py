@@ -1,0 +1,15 @@
+"""Celery's entries into self-healing; each fetches and calls, nothing more."""
+
+from celery import shared_task
+
+from controlplane.healing import draining, services
+
+
+@shared_task(name="healing.heal")
+def heal() -> int:
+    return services.heal_round()
+
+
+@shared_task(name="healing.drain")
+def drain() -> int:
+    return draining.drain_round()

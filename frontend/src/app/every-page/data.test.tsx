@@ -1,0 +1,3 @@
+import { walkPages } from "@/testing/every-page";
+
+walkPages("data");

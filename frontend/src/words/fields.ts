@@ -1,0 +1,4 @@
+import { fields } from "./en/fields";
+import { shown } from "./shown";
+
+export const words = shown("fields", fields);

@@ -1,0 +1,61 @@
+"""Releases of the broker for tests: this tree, and the release before it.
+
+The release before is this repository's own at a commit that is known, of which `git archive` gives
+the tree. A clone without that commit (a shallow one, an unpacked archive) has no history to test
+with: then it is this tree under another name and another protocol, and `Before.is_history` is False,
+which a test says when it ends.
+"""
+
+from __future__ import annotations
+
+import io
+import pathlib
+import shutil
+import subprocess
+import tarfile
+from typing import NamedTuple
+
+from dataplane.agent.install_version import install
+from dataplane.agent.versions import OWN_ROOT, PACKAGES
+
+COMMIT = "48ccf20f80fc64686c7a0695abf41e823f5fd3a3"
+"""The last one before releases could run side by side."""
+STAND_IN = "0.0.9"
+
+
+class Before(NamedTuple):
+    """The release before, installed as `name`."""
+
+    name: str
+    is_history: bool
+    protocol: str
+    """What its brokers speak at most."""
+
+
+def install_this(versions: pathlib.Path, name: str) -> None:
+    install(OWN_ROOT, versions, name)
+
+
+def install_before(versions: pathlib.Path, name: str, scratch: pathlib.Path) -> Before:
+    """Blocking. `scratch` is a directory that is not there yet."""
+    archive = subprocess.run(
+        ["git", "-C", str(OWN_ROOT), "archive", COMMIT, *PACKAGES],
+        capture_output=True,
+        check=False,
+    )
+    if archive.returncode == 0:
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+            files.extractall(scratch, filter="data")
+        install(scratch, versions, name)
+        return Before(name, is_history=True, protocol="3.9-IV0")
+    for package in PACKAGES:
+        shutil.copytree(OWN_ROOT / package, scratch / package)
+    facts = scratch / "dataplane" / "config" / "release.py"
+    text = facts.read_text()
+    lines = [
+        f'VERSION: Final = "{STAND_IN}"' if line.startswith("VERSION") else line
+        for line in text.splitlines()
+    ]
+    facts.write_text("\n".join(lines) + "\n")
+    install(scratch, versions, name)
+    return Before(name, is_history=False, protocol="3.9-IV0")

@@ -19,7 +19,9 @@ GENEROUS_S = 90.0
 
 
 class WorkersOnly(LiveService):
-    app = "tests.controlplane.live.fake_worker"
+    # Beat's too: telemetry for an address where nobody is would count against the cluster, and its
+    # operations would go to the workers for slow clusters, which this service does without.
+    app = beat_app = "tests.controlplane.live.fake_worker"
 
     def start(self):
         for name in ("PENSTOCK_OPERATION_LEASE_S", "PENSTOCK_OPERATION_SWEEP_S"):

@@ -86,7 +86,7 @@ def _step(row: HostDrain, now: datetime) -> bool:
                 broker.cluster,
                 broker.broker_id,
                 way=MOVE,
-                reason=f"{row.host_id} is drained by {row.by}.",
+                reason="Its host is drained.",
             )
         except Problem as problem:
             name = f"{broker.cluster.name}/{broker.broker_id}"

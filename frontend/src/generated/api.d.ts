@@ -5465,7 +5465,6 @@ export interface components {
             code: string;
             /** Format: date-time */
             created_at: string;
-            host_id: string;
             id: string;
             /** Format: date-time */
             moved_at: string;

@@ -96,7 +96,7 @@ def test_a_broker_of_a_silent_host_is_put_elsewhere_by_itself(brokers, clock):
     operation = drive(Operation.objects.get(pk=case.operation_id))
     assert operation.state == "succeeded", operation.error
     assert operation.actor == "system"
-    assert operation.reason.startswith("host-2, the host of broker 2, is silent for 2 min")
+    assert operation.reason.startswith("The host of broker 2 is silent for 2 min")
     clock.rounds(1)
     case.refresh_from_db()
     assert case.state == "healed"
@@ -104,6 +104,26 @@ def test_a_broker_of_a_silent_host_is_put_elsewhere_by_itself(brokers, clock):
     assert not LostBroker.objects.exists()
     acts = set(AuditEvent.objects.values_list("action", flat=True))
     assert {"healing.policy", "healing.replacing", "healing.healed"} <= acts
+
+
+def test_tenants_read_no_name_of_a_host(brokers, clock):
+    """Of what self-healing decided, did and kept, nor of who else is silent."""
+    policy(brokers)
+    dies(brokers)
+    registers(brokers)
+    clock.rounds(6)
+    operation = drive(Operation.objects.get(kind="cluster.replace_broker"))
+    dies(brokers, "host-3", broker=3)
+    dies(brokers, "host-4", broker=2)
+    clock.rounds(5)
+    reads = client_for(brokers.tenant)
+    healing = f"/clusters/{brokers.cluster.id}/healing"
+    for path in (healing, f"/operations/{operation.id}", "/operations", "/audit-events"):
+        found = reads.get(f"/api/v1{path}")
+        assert found.status_code == 200, found.json()
+        assert "broker/2" in found.content.decode() or path == healing
+        assert "host-" not in found.content.decode(), path
+    assert shown(brokers)["decision"]["code"] == "several-silent"
 
 
 def test_asked_first_it_is_proposed_and_a_person_confirms(brokers, clock):

@@ -314,6 +314,8 @@ class TopicPartitions(TopicKind):
         )
 
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:
+        if plan.inputs.get("adopt"):  # the brokers are not changed
+            return []
         return [reading_groups(self.gateway(context), plan.inputs["name"])]
 
     def add(self, context: StepContext) -> Done:

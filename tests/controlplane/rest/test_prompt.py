@@ -74,7 +74,7 @@ RECORDS = {
     )
 }
 PARTS_NOBODY_KEEPS = {
-    "broker": {"process", "settings"},
+    "broker": {"settings"},
     "producers": {"producers"},
     "replicas": {"replicas"},
 }

@@ -22,7 +22,7 @@ from controlplane.common.crypto import unseal
 from controlplane.operations.models import OperationSecret
 from controlplane.operations.operations import kind_names
 from tests.controlplane.rest.conftest import ids, key_client
-from tests.controlplane.rest.surface import INPUTS, filled
+from tests.controlplane.rest.surface import INPUTS, filled, make_way
 from tests.controlplane.rest.test_narrow import key_of, member_of
 from tests.controlplane.support import ACTOR, client_for, drive, tenant_make
 
@@ -191,6 +191,7 @@ def test_nothing_that_a_plan_shows_is_hidden_by_mistake(world, ids, kind):
     on = {"cluster_id": None} if kind in {"cluster.create", "cluster.register"} else {}
     if kind == "cluster.credentials":  # those of a managed cluster are the service's own
         Cluster.objects.update(kind=REGISTERED)
+    make_way(world, kind)
     world.plan(kind, **on, **filled(INPUTS[kind], ids))
     row = events(action=f"{kind}.plan")[-1]
     if kind == "user.rotate":  # it says only that there is another one

@@ -76,6 +76,12 @@ def where(hosted):
     return hosted.transaction_coordinator.partition_of(ID)
 
 
+async def waits_for_replicas(hosted) -> None:
+    """Until something was written that the other replica does not have."""
+    partition = hosted.replica_manager.get(where(hosted))
+    await until(lambda: partition.log.log_end_offset > partition.log.high_watermark)
+
+
 def sent(hosted):
     """(epoch of the producer, commit or abort, topic, partitions) of every marker."""
     return [
@@ -125,7 +131,7 @@ async def test_producer_ids_come_from_the_cluster(started):
 async def test_nobody_is_answered_before_replicas_have_it(started):
     hosted = await started(replicas=(1, 2))
     asking = asyncio.ensure_future(init(hosted))
-    await asyncio.sleep(0.01)
+    await waits_for_replicas(hosted)
     assert not asking.done()
     hosted.replicate()
     assert (await asking).error is E.NONE
@@ -163,7 +169,7 @@ async def test_without_the_topic_nobody_coordinates(started):
 async def test_a_write_that_waits_fails_when_leadership_goes(started):
     hosted = await started(replicas=(1, 2))
     asking = asyncio.ensure_future(init(hosted))
-    await asyncio.sleep(0.01)
+    await waits_for_replicas(hosted)
     hosted.follow(where(hosted))
     result = await asking
     assert result.error is E.NOT_COORDINATOR
@@ -196,7 +202,7 @@ async def test_no_marker_goes_out_before_what_was_loaded_is_committed(started):
     one = await replicated(hosted, producer(hosted))
     await replicated(hosted, add(hosted, one, T0))
     asking = asyncio.ensure_future(end(hosted, one))
-    await asyncio.sleep(0.01)
+    await waits_for_replicas(hosted)
     hosted.follow(where(hosted))
     assert await asking is E.NOT_COORDINATOR
     hosted.lead(where(hosted))

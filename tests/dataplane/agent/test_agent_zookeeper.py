@@ -316,7 +316,9 @@ async def test_the_control_plane_asks_an_agent_about_a_broker_of_its_own(
         assert refused.is_refusal
         assert "no such broker" in refused.why
         unknown = await asyncio.to_thread(ask, kind="shell")
-        assert unknown.why.startswith("Unknown: the agent of this broker's host does not answer this")
+        assert unknown.why.startswith(
+            "Unknown: the agent of this broker's host does not answer this"
+        )
         for name in ("asked", "answered"):
             assert admin.get_children(f"/penstock/hosts/h1/{name}") == []
 

@@ -471,6 +471,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/analytics/consumption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last hour of what groups read of partitions, in records a second, by commits */
+        get: operations["analytics_consumption"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/analytics/disk-forecast": {
         parameters: {
             query?: never;
@@ -4719,6 +4736,35 @@ export interface components {
         ConsoleTopicsParts: {
             counts: components["schemas"]["TopicCountsPart"];
             topics: components["schemas"]["TopicRowListPart"];
+        };
+        Consumed: {
+            group: string;
+            /**
+             * Format: double
+             * @description The newest step's; null: not known.
+             */
+            last: number | null;
+            partition: number;
+            topic: string;
+            /** @description Records a second of each step; null where it is not known. */
+            values: (number | null)[];
+        };
+        Consumption: {
+            /** Format: date-time */
+            as_of: string | null;
+            /** @description No group was left out. */
+            complete: boolean;
+            /** @description Why something is missing. */
+            reason: string | null;
+            /** @description Of the groups and topics that are seen. */
+            rows: components["schemas"]["Consumed"][];
+            /**
+             * Format: date-time
+             * @description Newer numbers are due before this; later than that, what is shown is old.
+             */
+            stale_after: string | null;
+            step_s: number;
+            ts_ms: number[];
         };
         Delivery: {
             alert_id: string;
@@ -12497,6 +12543,99 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    analytics_consumption: {
+        parameters: {
+            query: {
+                /** @description Without it those that read most; groups × on: 100 at most. */
+                group?: string[];
+                /** @description topic/partition, such as orders/3. */
+                on: string[];
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Consumption"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

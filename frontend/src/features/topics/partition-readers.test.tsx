@@ -56,7 +56,7 @@ describe("the groups that read a partition", () => {
 
   it("are not said to be none where nothing is measured or kept", async () => {
     await open(consumption({ complete: false, reason: "Not measured yet: it takes two samples." }));
-    expect((await card()).getByText(/Not measured yet/)).toBeTruthy();
+    expect(await (await card()).findByText(/Not measured yet/)).toBeTruthy();
     expect(screen.queryByText("No group commits on this partition")).toBeNull();
   });
 

@@ -22,6 +22,7 @@ NOT_READS = (
     "/schema-registry",
     "/what-if",
     "/sparklines",
+    "/consumption",
     "/decision",
 )
 """Files, of which so many may be had in a minute, a registry that is not there, and doors that want

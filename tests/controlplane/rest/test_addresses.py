@@ -97,6 +97,7 @@ BAD_QUERY = {
     "resource_name": ["x" * 300, "\0"],
     "host": ["example.org", "1.2.3", "\0"],
     "of": ["bogus", "\0"],
+    "on": ["orders", "/0", "orders/-1", "orders/x", "orders/²", "orders/" + "9" * 40, "\0/0"],
     "name": ["x" * 300, "\0"],
     "broker": ["x", "-1", "1.5", "9" * 40, "\0"],
     "range": ["week", "3600", "\0"],
@@ -106,6 +107,7 @@ BAD_QUERY = {
 
 # What has to be there for another parameter to be looked at.
 NEEDED = {
+    "get /clusters/{cluster_id}/analytics/consumption": {"on": "orders/0"},
     "get /clusters/{cluster_id}/analytics/offsets": {"topic": "orders"},
     "get /clusters/{cluster_id}/analytics/sparklines": {"of": "topic", "name": "orders"},
 }

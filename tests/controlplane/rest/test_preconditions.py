@@ -35,7 +35,7 @@ API = "/api/v1"
 WRITES = ("post", "put", "patch", "delete")
 # Lists, streams and what is computed: nothing that somebody could change.
 NO_RESOURCE = re.compile(
-    r"analytics/(lag|retention|collector|rollups|usage|unused|disk|hot|silent|change|chart|sparklines|offsets|readiness)|audit-events|timeline|/moves$|openapi\.json"
+    r"analytics/(lag|retention|collector|rollups|usage|unused|disk|hot|silent|change|chart|sparklines|offsets|consumption|readiness)|audit-events|timeline|/moves$|openapi\.json"
 )
 # POSTs that change a resource which has a tag at another address.
 CHANGES_ANOTHER = {

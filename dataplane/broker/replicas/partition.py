@@ -105,6 +105,11 @@ class Partition:
         return self.state.isr if self.state is not None else ()
 
     @property
+    def is_in_isr(self) -> bool:
+        """Whether the controller's last word counts this replica as in sync."""
+        return self.state is not None and self._broker_id in self.state.isr
+
+    @property
     def min_isr(self) -> int:
         return self._min_isr
 

@@ -23,6 +23,7 @@ NOT_READS = (
     "/what-if",
     "/sparklines",
     "/decision",
+    "/analytics/offsets",
 )
 """Files, of which so many may be had in a minute, a registry that is not there, and doors that want
 parameters."""

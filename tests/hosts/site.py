@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from deploy.local import zookeeper_logins
 from tests.controlplane.live.conftest import OPEN, QUICK
+from tests.controlplane.live.service import ServiceError
 from tests.faults.disk import SmallDisk, small_disk
 from tests.faults.network import Network, ip
 from tests.hosts.service import CHROOT, HostsService
@@ -145,9 +146,19 @@ class Site:
         )
 
     def welcome(self, host: str) -> None:
-        """A host that was lost and is back gets brokers again: an operator has looked at it."""
-        for action in ("cordon", "uncordon"):
-            self.service.manage("host", action, host)
+        """A host that was lost and is back gets brokers again: an operator has looked at it.
+
+        Refused until its agent has said that what it had is wiped.
+        """
+        for _ in eventually(DEAD_S, f"{host} owes nothing any more"):
+            try:
+                self.service.manage("host", "cordon", host)
+            except ServiceError as error:
+                if "still has to wipe" not in str(error):
+                    raise
+            else:
+                break
+        self.service.manage("host", "uncordon", host)
 
     def cut_from_zookeeper(self, host: str) -> None:
         for server in SERVERS:

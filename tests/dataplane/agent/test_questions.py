@@ -74,10 +74,17 @@ def test_both_planes_have_one_form():
     question = asker.HostQuestion(("h1", "kc-1"), asker.LOG_TAIL, {"lines": 5, "level": None})
     found = decode_question(asker.encode(question, wait_ms=4_000))
     assert found == Question("kc-1", 4_000, LogQuery(5))
-    assert asker.answer_of("h1", encode_answer({"a": 1}, at_ms=9)) == asker.Answered({"a": 1}, 9)
-    said = asker.answer_of("h1", encode_refusal("no such broker", at_ms=9))
-    assert said == asker.Unanswered("The agent of h1 says: no such broker.", is_refusal=True)
-    assert {kind.value for kind in Kind} == {asker.LOG_TAIL, asker.DENIALS, asker.SEGMENTS}
+    assert asker.answer_of(encode_answer({"a": 1}, at_ms=9)) == asker.Answered({"a": 1}, 9)
+    said = asker.answer_of(encode_refusal("no such broker", at_ms=9))
+    assert said == asker.Unanswered(
+        "The agent of this broker's host says: no such broker.", is_refusal=True
+    )
+    assert {kind.value for kind in Kind} == {
+        asker.LOG_TAIL,
+        asker.DENIALS,
+        asker.ADMINISTERED,
+        asker.SEGMENTS,
+    }
     assert asker.LEVELS == LEVELS
     assert (asker.ANSWER_BYTES_MAX, asker.OPEN_MAX) == (ANSWER_BYTES_MAX, OPEN_MAX)
 
@@ -97,6 +104,4 @@ def test_both_planes_have_one_form():
     ],
 )
 def test_an_answer_that_cannot_be_understood_is_unknown(data):
-    assert asker.answer_of("h1", data) == asker.Unanswered(
-        "Unknown: the answer of the agent of h1 cannot be understood."
-    )
+    assert asker.answer_of(data) == asker.Unanswered(asker.UNREADABLE)

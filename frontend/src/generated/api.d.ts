@@ -828,6 +828,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is not as the last verified operation left it: since when, by whom, and the plans that mend it either way */
+        get: operations["cluster_drift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/groups": {
         parameters: {
             query?: never;
@@ -2444,6 +2461,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/pages/drift/{cluster_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is not as it was left */
+        get: operations["console_page_drift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/pages/group/{cluster_id}/{group}": {
         parameters: {
             query?: never;
@@ -2760,7 +2794,7 @@ export interface components {
             /** @description The plan that takes over what the brokers have. */
             adopt: components["schemas"]["AccessWay"] | null;
             adopt_problem: string;
-            area: components["schemas"]["AreaEnum"];
+            area: components["schemas"]["AccessDriftRowAreaEnum"];
             /** @description The plan that makes the brokers as they were left. */
             back: components["schemas"]["AccessWay"] | null;
             /** @description Why there is no way back. */
@@ -2775,6 +2809,8 @@ export interface components {
             operation_id: string;
             text: string;
         };
+        /** @enum {string} */
+        AccessDriftRowAreaEnum: "user" | "acl";
         AccessMatrix: {
             /** @description Resources beyond 40: those with the fewest ACLs. Narrow the search. */
             columns_left_out: number;
@@ -3281,8 +3317,6 @@ export interface components {
             data: components["schemas"]["ApiKey"][];
             page: components["schemas"]["Page"];
         };
-        /** @enum {string} */
-        AreaEnum: "user" | "acl";
         Attention: {
             alert_id: string | null;
             /** Format: date-time */
@@ -3866,20 +3900,28 @@ export interface components {
             kind: "cluster.add_brokers";
         };
         ClusterConfigureInputs: {
+            /** @description Take over what the brokers have: what is given is what all of them go by, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             /** @default 60 */
             canary_s?: number;
             /** @description Key to value; null: what the key has without a setting. At most 50. */
             config: {
                 [key: string]: string | null;
             };
+            /** @description Also take away what single brokers have set of these keys for themselves while they run, which hides what all have. Of keys that brokers take while they run. */
+            remove_own?: boolean;
         };
         ClusterConfigureInputsRequest: {
+            /** @description Take over what the brokers have: what is given is what all of them go by, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             /** @default 60 */
             canary_s?: number;
             /** @description Key to value; null: what the key has without a setting. At most 50. */
             config: {
                 [key: string]: string | null;
             };
+            /** @description Also take away what single brokers have set of these keys for themselves while they run, which hides what all have. Of keys that brokers take while they run. */
+            remove_own?: boolean;
         };
         ClusterConfigurePlan: {
             cluster_id: string;
@@ -4078,6 +4120,25 @@ export interface components {
              * @enum {string}
              */
             kind: "cluster.delete";
+        };
+        ClusterDrift: {
+            areas: components["schemas"]["DriftArea"][];
+            data: components["schemas"]["Difference"][];
+            /** @description Differences beyond those that are listed. */
+            left_out: number;
+            /** @description Operations that may be about to change something: of that nothing is said. */
+            under_way: string[];
+        };
+        ClusterDriftPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ClusterDrift"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         ClusterFinalizeVersionInputs: {
             /** @default 60 */
@@ -4580,6 +4641,8 @@ export interface components {
             brokers: components["schemas"]["RolledBroker"][];
             canary_s: number;
             changes: components["schemas"]["ChangedSetting"][];
+            /** @description Of single brokers, that are taken away; absent in plans of before. */
+            own?: components["schemas"]["OwnSetting"][];
         };
         Consequence: {
             count: number;
@@ -4638,6 +4701,12 @@ export interface components {
             reassignments: components["schemas"]["ActiveReassignmentsPart"];
             summary: components["schemas"]["ClusterSummaryPart"];
             versions: components["schemas"]["ClusterVersionsPart"];
+        };
+        ConsoleDriftPage: {
+            parts: components["schemas"]["ConsoleDriftParts"];
+        };
+        ConsoleDriftParts: {
+            drift: components["schemas"]["ClusterDriftPart"];
         };
         ConsoleGroupPage: {
             parts: components["schemas"]["ConsoleGroupParts"];
@@ -4986,6 +5055,42 @@ export interface components {
         };
         /** @enum {string} */
         DiagnosisSeverityEnum: "ok" | "unknown" | "recovering" | "warning" | "danger";
+        Difference: {
+            /** @description The plan that takes over what the brokers have. */
+            adopt: components["schemas"]["DriftWay"] | null;
+            adopt_problem: string;
+            area: components["schemas"]["DriftAreaEnum"];
+            /** @description The plan that makes the brokers as they were left. */
+            back: components["schemas"]["DriftWay"] | null;
+            /** @description Why there is no way back. */
+            back_problem: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen as it is now.
+             */
+            changed_at: string;
+            /** @description As it was left; null: not set. */
+            desired: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last seen as it was left; null: not known.
+             */
+            equal_at: string | null;
+            /** @description What of it differs; empty where that is all of it. */
+            field: string;
+            /** @description Of a topic, user or client; a setting's key; a rule in words. */
+            name: string;
+            observed: string | null;
+            /** @description That left it so; null: it is a rule of this service. */
+            operation_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was first seen otherwise.
+             */
+            seen_at: string;
+            text: string;
+            who: components["schemas"]["DriftAuthor"];
+        };
         DiskForecast: {
             analysis: string;
             /** Format: date-time */
@@ -5055,6 +5160,46 @@ export interface components {
             /** @description The one that set the desired value last. */
             operation_id: string;
             text: string;
+        };
+        DriftArea: {
+            area: components["schemas"]["DriftAreaEnum"];
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers. Null: never read, and whether anything drifts unknown.
+             */
+            as_of: string | null;
+            /** @description Differences, those that are not listed too; null: unknown. */
+            count: number | null;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
+        };
+        /** @enum {string} */
+        DriftAreaEnum: "setting" | "quota" | "replicas" | "topic" | "user" | "acl";
+        DriftAuthor: {
+            /** @description A user of this service or of Kafka. */
+            actor: string | null;
+            /**
+             * Format: date-time
+             * @description By whose clock it was written.
+             */
+            at: string | null;
+            /** @description `operation`: one of this service that did not succeed. `principal`: by the audit log of a broker. */
+            by: components["schemas"]["DriftAuthorEnum"];
+            /** @description The client's address. */
+            host: string | null;
+            operation_id: string | null;
+            text: string;
+            /** @description Why audit logs may say more; empty: all that there are were read. */
+            unread: string;
+        };
+        /** @enum {string} */
+        DriftAuthorEnum: "operation" | "principal" | "unknown";
+        DriftWay: {
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @description Of an operation, as `POST /plans` takes it. */
+            kind: string;
         };
         /** @enum {string} */
         EffectEnum: "reread" | "skip" | "first" | "removed" | "none" | "unknown";
@@ -6905,6 +7050,11 @@ export interface components {
         };
         /** @enum {string} */
         OverEnum: "cluster" | "topic" | "group";
+        OwnSetting: {
+            broker: number;
+            key: string;
+            value: string | null;
+        };
         Owner: {
             client_id: string;
             host: string;
@@ -7226,12 +7376,16 @@ export interface components {
         /** @enum {string} */
         QuotaEntityTypeEnum: "user" | "client-id" | "ip";
         QuotaSetInputs: {
+            /** @description Take over what the brokers have: what is given is what is there, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             client_id?: string | null;
             /** @description What each broker lets through, by Kafka's keys. */
             quotas: components["schemas"]["QuotaValuesInputs"];
             user?: string | null;
         };
         QuotaSetInputsRequest: {
+            /** @description Take over what the brokers have: what is given is what is there, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             client_id?: string | null;
             /** @description What each broker lets through, by Kafka's keys. */
             quotas: components["schemas"]["QuotaValuesInputsRequest"];
@@ -7396,6 +7550,8 @@ export interface components {
             partitions: components["schemas"]["Move"][];
         };
         ReassignmentInputs: {
+            /** @description Take over where replicas are: the moves name what the brokers have, nothing moves, and from then on it is what this service wants. */
+            adopt?: boolean;
             /** @default false */
             all_topics?: boolean;
             /** @default 10 */
@@ -7413,6 +7569,8 @@ export interface components {
             topics?: string[];
         };
         ReassignmentInputsRequest: {
+            /** @description Take over where replicas are: the moves name what the brokers have, nothing moves, and from then on it is what this service wants. */
+            adopt?: boolean;
             /** @default false */
             all_topics?: boolean;
             /** @default 10 */
@@ -7498,9 +7656,21 @@ export interface components {
         };
         ReplaceBrokerInputs: {
             broker: number;
+            /**
+             * Format: int64
+             * @description Limit of what it reads anew, on each broker both ways; null: none.
+             * @default 52428800
+             */
+            throttle_bytes_per_s?: number | null;
         };
         ReplaceBrokerInputsRequest: {
             broker: number;
+            /**
+             * Format: int64
+             * @description Limit of what it reads anew, on each broker both ways; null: none.
+             * @default 52428800
+             */
+            throttle_bytes_per_s?: number | null;
         };
         ReplaceDiff: {
             after: components["schemas"]["Replaced"];
@@ -7512,6 +7682,8 @@ export interface components {
             reason: string;
             /** @description That are read anew. */
             replicas: number;
+            /** @description Limit of what it reads anew; null: none. Absent in plans of before. */
+            throttle_bytes_per_s?: number | null;
             /** @description `move`: it is stopped where it is. `rebuild`: its host is away or was lost. */
             way: components["schemas"]["ReplacementWayEnum"];
         };
@@ -14107,6 +14279,64 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_drift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterDrift"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -25945,6 +26175,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsoleClusterPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_page_drift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleDriftPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

@@ -36,6 +36,7 @@ from controlplane.clusters.serializers import (
 )
 from controlplane.clusters.version_serializers import ClusterVersionsSerializer
 from controlplane.common.serializers import PageSerializer, Shape
+from controlplane.drift.serializers import ClusterDriftSerializer
 from controlplane.groups.serializers import (
     GroupRowSerializer,
     GroupSerializer,
@@ -379,6 +380,7 @@ AccessPageSerializer = _page(
         "drift": _one(AccessDriftSerializer),
     },
 )
+DriftPageSerializer = _page("Drift", {"drift": _one(ClusterDriftSerializer)})
 ReassignPageSerializer = _page(
     "Reassign",
     {

@@ -46,6 +46,8 @@ ENUM_NAMES = {
     "HealingModeEnum": "controlplane.healing.states.MODES",
     "HealingCaseStateEnum": "controlplane.healing.states.CASE_MOVES.choices",
     "WeekdayEnum": "controlplane.healing.windows.DAYS",
+    "DriftAreaEnum": "controlplane.drift.differences.AREAS",
+    "DriftAuthorEnum": "controlplane.drift.serializers.AUTHORS",
     "ReplacementWayEnum": "controlplane.clusters.replacing.WAYS",
     "SegmentRoleEnum": "controlplane.topics.serializers.SEGMENT_ROLES",
 }

@@ -84,6 +84,7 @@ LOCAL_APPS = [
     "controlplane.reassignments",
     "controlplane.groups",
     "controlplane.messages",
+    "controlplane.drift",
     "controlplane.backups",
     "controlplane.administration",
     "controlplane.notifications",
@@ -428,6 +429,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "healing.heal",
         "schedule": env.float("PENSTOCK_HEALING_S", default=10.0),
         "options": {"expires": 10, "queue": "operations.slow"},
+    },
+    "drift": {
+        "task": "drift.due",
+        "schedule": env.float("PENSTOCK_DRIFT_S", default=10.0),
+        "options": {"expires": 10},
     },
     "removed-clusters": {
         "task": "clusters.forget_removed",

@@ -16,6 +16,7 @@ from console.pages.analytics import analytics
 from console.pages.broker import PLACEMENT_SOURCES, broker, placement
 from console.pages.clients import CLIENTS_SOURCES, clients, producers
 from console.pages.cluster import cluster
+from console.pages.drift import drift
 from console.pages.groups import GROUPS_QUERY, GROUPS_SOURCES, group, groups
 from console.pages.operations import operation, operations
 from console.pages.overview import overview
@@ -105,6 +106,7 @@ PAGES: dict[str, Page] = {
         Area.ACCESS,
         query=AccessQuery(),
     ),
+    "drift": Page(drift, shapes.DriftPageSerializer, "What is not as it was left", _CLUSTER),
     "reassign": Page(reassign, shapes.ReassignPageSerializer, "What can be moved", _CLUSTER),
     "analytics": Page(
         analytics,

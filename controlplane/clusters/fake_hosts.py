@@ -7,6 +7,7 @@ from typing import Any
 from controlplane.clusters.described import Host
 from controlplane.clusters.hosts import BrokerKey, HostsUnavailableError
 from controlplane.clusters.questions import (
+    ADMINISTERED,
     DENIALS,
     LOG_TAIL,
     SEGMENTS,
@@ -28,6 +29,7 @@ _BODIES: dict[str, dict[str, Any]] = {
         "size_bytes": 1_034,
         "written_at_ms": 1_767_225_600_000,
     },
+    ADMINISTERED: {"changes": [], "since_ms": 1_767_225_600_000, "is_whole": True, "left_out": 0},
     DENIALS: {
         "attempts": [
             {

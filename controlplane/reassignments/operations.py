@@ -34,8 +34,8 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import MEMO, read_back, read_back_everywhere, verified_by
 from controlplane.operations.states import CANCELLING
-from controlplane.reassignments import rules
-from controlplane.reassignments.diffs import move_dict, moves_in
+from controlplane.reassignments import rules, taking_over
+from controlplane.reassignments.diffs import move_dict, moves_in, resource_of
 from controlplane.reassignments.inputs import ReassignmentInputs
 from controlplane.reassignments.rules import Move, Replicas, Survey, reversed_moves
 from controlplane.reassignments.selectors import Truth, read_truth
@@ -82,6 +82,8 @@ class Reassignment(ClusterOperationKind):
         gateway = self.gateway(context)
         topics = topics_of(inputs)
         truth = read_truth(gateway, topics)
+        if inputs.get("adopt"):
+            return taking_over.draft_of(gateway, inputs["moves"], truth)
         outcome = wanted_of(inputs, truth)
         moves = rules.moves_of(truth.assignment, outcome.wanted, truth.sizes)
         if not moves:
@@ -96,7 +98,7 @@ class Reassignment(ClusterOperationKind):
         throttle = inputs.get("throttle_bytes_per_s")
         to_move = _to_move(moves, truth)
         return PlanDraft(
-            resource=_resource(moves),
+            resource=resource_of(moves),
             diff={
                 "partitions": [move_dict(move) for move in moves],
                 "brokers": [load_dict(change) for change in outcome.brokers],
@@ -147,12 +149,16 @@ class Reassignment(ClusterOperationKind):
         moves = moves_in(context.diff)
         if _note_limit(context, "throttle", moves):
             return Wait(seconds=0.0)
+        if context.inputs.get("adopt"):
+            return Done(detail=taking_over.UNCHANGED)
         kept = throttle_keep(self.gateway(context), context.operation, moves, all_brokers=True)
         if kept.bytes_per_s is None:
             return Done(detail="no limit was asked for")
         return Done(detail=f"{kept.bytes_per_s} bytes/s per broker")
 
     def move(self, context: StepContext) -> Done | Wait:
+        if context.inputs.get("adopt"):
+            return Done(detail=taking_over.UNCHANGED)
         return self._move(context, moves_in(context.diff))
 
     def move_back(self, context: StepContext) -> Done | Wait:
@@ -189,6 +195,10 @@ class Reassignment(ClusterOperationKind):
         return Wait(seconds=0.0, detail=said)
 
     def verify(self, context: StepContext) -> Done | Wait:
+        if context.inputs.get("adopt"):
+            return taking_over.verified_there(
+                context, self.gateway(context), moves_in(context.diff)
+            )
         return _verify(
             context,
             self.gateway(context),
@@ -214,6 +224,8 @@ class Reassignment(ClusterOperationKind):
         return read_back(waiting, detail=detail, progress=progress, poll_s=POLL_S)
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        if plan.inputs.get("adopt"):
+            return None
         back = [
             {"topic": m.tp.topic, "partition": m.tp.partition, "replicas": list(m.before)}
             for m in moves_in(plan.diff)
@@ -462,9 +474,3 @@ def _sizes_now(gateway: ClusterGateway, moves: list[Move]) -> dict[tuple[int, TP
         for replica in gateway.log_dirs(sorted({move.tp.topic for move in moves}))
         if replica.tp in wanted and not replica.is_future
     }
-
-
-def _resource(moves: list[Move]) -> str:
-    topics = sorted({move.tp.topic for move in moves})
-    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
-    return f"reassignment/{topics[0]}{more}"

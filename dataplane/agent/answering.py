@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataplane.agent import log_files, partition_files
 from dataplane.agent import questions as form
+from dataplane.agent.administered import read_administered
 from dataplane.agent.denials import read_denials
 from dataplane.agent.log_lines import read_log
-from dataplane.agent.questions import DenialsQuery, LogQuery, Question, QuestionError
+from dataplane.agent.questions import (
+    AdministeredQuery,
+    DenialsQuery,
+    LogQuery,
+    Question,
+    QuestionError,
+)
 from dataplane.ports.coordinator import CoordinatorError, NoNodeError
 
 if TYPE_CHECKING:
@@ -118,4 +125,7 @@ def _read(home: Path, question: Question) -> dict[str, Any]:
     if isinstance(query, DenialsQuery):
         with log_files.opened(home / "broker.audit.log", old_files=AUDIT_OLD_FILES) as pieces:
             return read_denials(pieces, query)
+    if isinstance(query, AdministeredQuery):
+        with log_files.opened(home / "broker.audit.log", old_files=AUDIT_OLD_FILES) as pieces:
+            return read_administered(pieces, query)
     return partition_files.read(home / "data", query)

@@ -378,6 +378,11 @@ export const insightsSearch = (raw: { span?: Span; last?: UsageSpan; capacity?: 
   };
 };
 
+/** What is not as it was left: how the list is sorted, and its page. */
+export const driftSearch = (raw: { sort?: string; page?: number } & SearchSchemaInput) => ({
+  sort: text(raw.sort),
+  page: positive(raw.page),
+});
 export const reassignSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
 export const resetSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
 

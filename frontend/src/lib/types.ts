@@ -29,6 +29,8 @@ export type ListCounts = Schemas["ListCounts"];
 export type PasswordOverlap = Schemas["PasswordOverlap"];
 /** Users and rules that are not as the last verified operation left them, and when each was read. */
 export type AccessDrift = Schemas["AccessDrift"];
+/** What of a cluster is not as it was left, and how what it was compared with was read. */
+export type ClusterDrift = Schemas["ClusterDrift"];
 export type AclBinding = Schemas["AclBinding"];
 /** What each broker lets one user or client id use; null: no quota of its own. */
 export type ClientQuota = Schemas["ClientQuota"];

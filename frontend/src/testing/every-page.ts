@@ -34,6 +34,7 @@ export const EVERY_PAGE = {
       "/clusters/c1/access?tab=check&who=User%3Aapp&op=WRITE&type=TOPIC&name=sales",
     ],
     "/clusters/$clusterId/reassign": ["/clusters/c1/reassign"],
+    "/clusters/$clusterId/drift": ["/clusters/c1/drift"],
     "/clusters/$clusterId/analytics": ["/clusters/c1/analytics"],
     "/clusters/$clusterId/usage": ["/clusters/c1/usage"],
   },

@@ -37,6 +37,7 @@ import { alert, alertDetail, alertOverride, alertRule, delivery, destination, si
 import { group, groupCounts, groupOffset, groupRow, lagPoint } from "./samples-groups";
 import { runbook, runbookEntry, runbookRun, runbookRunDetail } from "./samples-runbooks";
 import { type Answers, ok } from "./server";
+import { clusterDrift } from "./samples-drift";
 import { ACCESS, rule, read } from "./whole-console-access";
 import { ANALYSES, told } from "./whole-console-analyses";
 
@@ -248,6 +249,7 @@ export const WHOLE: Answers = {
       collector: ok(collector()),
     },
   },
+  "GET /console/api/pages/drift/c1": { parts: { drift: ok(clusterDrift()) } },
   "GET /console/api/pages/reassign/c1": {
     parts: { cluster: ok(found), counts: ok(topicCounts()), loads, reassignments: moves },
   },

@@ -74,6 +74,7 @@ TABLE = [
     ("put", "/clusters/{cluster}/healing", {"mode": "ask"}, 200, False),
     ("post", "/clusters/{cluster}/healing/cases/{healing_case}/dismissal", None, 200, False),
     ("get", "/clusters/{cluster}/access/drift", None, 200, False),
+    ("get", "/clusters/{cluster}/drift", None, 200, False),
     ("get", "/clusters/{cluster}/brokers/1/log", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/partitions/0/segments", None, 200, False),
     ("get", "/clusters/{cluster}/groups", None, 200, False),

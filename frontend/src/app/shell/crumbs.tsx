@@ -15,6 +15,7 @@ const sections = (): Record<string, string> => ({
   groups: say.groups,
   access: say.access,
   reassign: say.reassign,
+  drift: say.drift,
   analytics: say.analytics,
   events: say.events,
   usage: say.clusterUsage,

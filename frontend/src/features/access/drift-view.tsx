@@ -100,6 +100,13 @@ export function DriftView({ clusterId, drift, onPlan, view, onView }: DriftViewP
       {ages.map(([what, age]) => (
         <AgeNotice key={what} what={what} age={age} />
       ))}
+      {drift.data.length > 0 && (
+        <div className="ps-card-body" style={{ paddingBottom: 12 }}>
+          <Link to="/clusters/$clusterId/drift" params={{ clusterId }} className="ps-link">
+            {say.sinceWhen}
+          </Link>
+        </div>
+      )}
       {(isAnyKnown || drift.data.length > 0) && (
         <DataTable
           rows={drift.data}

@@ -163,6 +163,7 @@ export const access = {
     mend: "Who, and what to do",
     changedBy: (who: string) => `Changed by ${who}.`,
     changedOutside: "Changed outside",
+    sinceWhen: "Since when, and by whom as far as that is known",
     nothingWasChanged: "Nothing was changed outside",
     nothingIsKnownToBeChanged: "Nothing is known to be changed outside",
     asLeft: (what: string) =>

@@ -2,7 +2,7 @@
 
 The observer may be the one that is cut off: where several hosts are silent at once, or ZooKeeper
 does not answer, nothing is done. One replacement at a time, so many a day, in its windows unless
-writes or reads fail already.
+writes or reads fail already. No text names a host: tenants read them.
 """
 
 from collections.abc import Collection, Iterable
@@ -142,8 +142,8 @@ def _of_broker(one: BrokerFact, policy: Policy, facts: Facts) -> Decision:
 
 def _why(one: BrokerFact, facts: Facts) -> str:
     if one.is_lost:
-        return f"{one.host_id}, the host of broker {one.id}, was declared lost."
-    return f"{one.host_id}, the host of broker {one.id}, is silent for {_silent(one, facts)}."
+        return f"The host of broker {one.id} was declared lost."
+    return f"The host of broker {one.id} is silent for {_silent(one, facts)}."
 
 
 def _silent(one: BrokerFact, facts: Facts) -> str:
@@ -154,7 +154,7 @@ def _silent(one: BrokerFact, facts: Facts) -> str:
 def _premature(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None:
     """Nothing is known to be wrong with the broker, or not for long enough."""
     if one.is_up:
-        text = f"The agent of {one.host_id} is silent; broker {one.id} is up and goes on."
+        text = f"The agent of broker {one.id}'s host is silent; the broker is up and goes on."
         return Decision(act=NONE, code="broker-up", text=text, broker=one.id)
     if one.is_up is None:
         text = f"Whether broker {one.id} is up could not be asked."
@@ -179,11 +179,10 @@ def _forbidden(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None
         return Decision(act=WAIT, code=code, text=f"{why} {text}", broker=one.id)
 
     if len(facts.silent_hosts) > 1:
-        names = ", ".join(sorted(facts.silent_hosts)[:3])
         return wait(
             "several-silent",
-            f"{counted(len(facts.silent_hosts), 'host')} are silent at once ({names}): that may be"
-            " a cut of the network, so nothing is done by itself.",
+            f"{counted(len(facts.silent_hosts), 'host')} are silent at once: that may be a cut of"
+            " the network, so nothing is done by itself.",
         )
     if facts.under_way:
         return wait("under-way", f"{facts.under_way} is under way; one thing at a time.")

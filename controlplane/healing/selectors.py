@@ -52,7 +52,6 @@ def case_dict(case: HealingCase) -> dict[str, Any]:
     return {
         "id": case.id,
         "broker": case.broker_id,
-        "host_id": case.host_id,
         "silent_since": iso(case.silent_since),
         "state": case.state,
         "code": case.code,

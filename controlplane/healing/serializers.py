@@ -69,7 +69,6 @@ class HealingDecisionSerializer(Shape):
 class HealingCaseSerializer(Shape):
     id = serializers.CharField()
     broker = serializers.IntegerField()
-    host_id = serializers.CharField()
     silent_since = serializers.DateTimeField(allow_null=True)
     state = serializers.ChoiceField(CASE_MOVES.states)
     code = serializers.CharField()

@@ -98,11 +98,11 @@ const healing: Healing = {
   ...{ mode: "automatic", replace_after_s: 1800, per_day_max: 2, time_zone: "UTC", etag: ETAG },
   ...{ windows: [{ day: "saturday", begins: "22:00", minutes: 240 }], window_open: false, window_opens_at: AT },
   ...{ changed_at: AT, changed_by: "user:ada" },
-  decision: { code: "waits", text: "host-2 is silent for 5 min.", at: AT },
+  decision: { code: "waits", text: "The host of broker 2 is silent for 5 min.", at: AT },
   cases: [
     {
-      ...{ id: "hc_1", broker: 2, host_id: "host-2", silent_since: AT, state: "proposed", code: "proposed" },
-      ...{ text: "host-2, the host of broker 2, is silent for 1 h.", operation_id: null, by: null },
+      ...{ id: "hc_1", broker: 2, silent_since: AT, state: "proposed", code: "proposed" },
+      ...{ text: "The host of broker 2 is silent for 1 h.", operation_id: null, by: null },
       ...{ created_at: AT, moved_at: AT },
     },
   ],

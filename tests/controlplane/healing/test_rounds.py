@@ -96,7 +96,7 @@ def test_a_broker_of_a_silent_host_is_put_elsewhere_by_itself(brokers, clock):
     operation = drive(Operation.objects.get(pk=case.operation_id))
     assert operation.state == "succeeded", operation.error
     assert operation.actor == "system"
-    assert operation.reason.startswith("host-2, the host of broker 2, is silent for 2 min")
+    assert operation.reason.startswith("The host of broker 2 is silent for 2 min")
     clock.rounds(1)
     case.refresh_from_db()
     assert case.state == "healed"

@@ -67,7 +67,7 @@ def test_each_decision(policy, facts, act, code):
 
 
 def test_it_says_how_long_and_why():
-    assert decide(POLICY, FACTS).text.startswith("b, the host of broker 2, is silent for 1 h")
+    assert decide(POLICY, FACTS).text.startswith("The host of broker 2 is silent for 1 h")
     late = decide(replace(POLICY, windows=(NIGHT,)), FACTS).text
     assert "opens at 2026-11-29 02:00 UTC" in late
     harmed = decide(replace(POLICY, windows=(NIGHT,)), replace(FACTS, is_harmed=True)).text

@@ -23,11 +23,10 @@ const healing = {
 const proposed = {
   id: "hc_1",
   broker: 2,
-  host_id: "host-2",
   silent_since: AT,
   state: "proposed",
   code: "proposed",
-  text: "host-2, the host of broker 2, is silent for 1 h.",
+  text: "The host of broker 2 is silent for 1 h.",
   operation_id: null,
   by: null,
   created_at: AT,

@@ -429,6 +429,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env.float("PENSTOCK_HEALING_S", default=10.0),
         "options": {"expires": 10, "queue": "operations.slow"},
     },
+    "scheduled-rebalances": {
+        "task": "reassignments.rebalance",
+        "schedule": env.float("PENSTOCK_REBALANCES_S", default=30.0),
+        "options": {"expires": 30, "queue": "operations.slow"},
+    },
     "removed-clusters": {
         "task": "clusters.forget_removed",
         "schedule": 3600.0,

@@ -17,7 +17,8 @@ from controlplane.healing.states import CASE_MOVES, MODES
 from controlplane.healing.windows import DAYS, MINUTES_MAX, MINUTES_MIN, WINDOWS_MAX
 
 
-def _check_zone(value: str) -> None:
+def check_zone(value: str) -> None:
+    """Raises ValidationError: IANA has none of this name."""
     if value not in available_timezones():
         raise serializers.ValidationError("A time zone is one of IANA's, as Europe/Berlin or UTC.")
 
@@ -57,7 +58,7 @@ class HealingPolicyInputSerializer(Shape):
         max_length=WINDOWS_MAX,
         help_text="When in a week, unless partitions fail already; none: at any time.",
     )
-    time_zone = serializers.CharField(max_length=100, default="UTC", validators=[_check_zone])
+    time_zone = serializers.CharField(max_length=100, default="UTC", validators=[check_zone])
 
 
 class HealingDecisionSerializer(Shape):

@@ -25,10 +25,11 @@ _ENDED: Final = {
 _MEANS: Final = (
     "Until somebody approves it nothing is done by itself.",
     (
-        "Approving puts the broker on another host that the platform chooses: it begins there with an"
-        " empty directory under its id and reads all its replicas anew from the others, while clients"
-        " go on. The plan says how much that is, and is refused while a partition has no other replica"
-        " in sync. It can be cancelled until every replica is in sync; what it left is wiped then."
+        "Approving puts the broker on another host that the platform chooses: it begins there with"
+        " an empty directory under its id and reads all its replicas anew from the others, while"
+        " clients go on. The plan says how much that is, and is refused while a partition has no"
+        " other replica in sync. It can be cancelled until every replica is in sync; what it left"
+        " is wiped then."
     ),
     "Saying no leaves the broker where it is while this silence of its host lasts.",
 )

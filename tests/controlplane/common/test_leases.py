@@ -13,6 +13,7 @@ from controlplane.healing.models import HealingPolicy, HostDrain
 from controlplane.notifications.models import Delivery, Destination
 from controlplane.observed.models import ObservedCluster
 from controlplane.operations.models import Operation
+from controlplane.reassignments.models import RebalanceSchedule
 
 LENGTH = timedelta(seconds=30)
 
@@ -20,7 +21,7 @@ LENGTH = timedelta(seconds=30)
 @pytest.fixture(
     params=[
         *("operation", "analytics run", "collector", "idempotency key", "observed"),
-        *("delivery", "alerts", "healing", "drain"),
+        *("delivery", "alerts", "healing", "drain", "rebalance"),
     ]
 )
 def rows(request, world):
@@ -40,6 +41,8 @@ def rows(request, world):
         row = Evaluator.objects.create()
     elif request.param == "healing":
         row = HealingPolicy.objects.create(cluster=world.cluster)
+    elif request.param == "rebalance":
+        row = RebalanceSchedule.objects.create(cluster=world.cluster)
     elif request.param == "drain":
         row = HostDrain.objects.create(host_id="host-1", by="user:test")
     else:
@@ -54,7 +57,7 @@ def run_out(rows):
 def test_every_model_with_a_lease_is_tried_here():
     assert set(Leased.__subclasses__()) == {
         *(Operation, AnalyticsRun, CollectorState, IdempotencyKey, ObservedCluster),
-        *(Delivery, Evaluator, HealingPolicy, HostDrain),
+        *(Delivery, Evaluator, HealingPolicy, HostDrain, RebalanceSchedule),
     }
 
 

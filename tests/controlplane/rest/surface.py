@@ -144,6 +144,13 @@ BODIES: dict[str, dict[str, Any]] = {
         "windows": [{"day": "sunday", "begins": "02:00", "minutes": 60}],
         "time_zone": "Europe/Berlin",
     },
+    "put /clusters/{cluster_id}/rebalance-schedule": {
+        "enabled": True,
+        "threshold_percent": 30,
+        "throttle_bytes_per_s": 1_000_000,
+        "windows": [{"day": "sunday", "begins": "02:00", "minutes": 60}],
+        "time_zone": "Europe/Berlin",
+    },
     "post /operator/hosts/{host_id}/loss": {
         "plan_hash": "{host_loss}",
         "confirm": "{host}",

@@ -73,6 +73,8 @@ TABLE = [
     ("get", "/clusters/{cluster}/healing", None, 200, False),
     ("put", "/clusters/{cluster}/healing", {"mode": "ask"}, 200, False),
     ("post", "/clusters/{cluster}/healing/cases/{healing_case}/dismissal", None, 200, False),
+    ("get", "/clusters/{cluster}/rebalance-schedule", None, 200, False),
+    ("put", "/clusters/{cluster}/rebalance-schedule", {"enabled": True}, 200, False),
     ("get", "/clusters/{cluster}/access/drift", None, 200, False),
     ("get", "/clusters/{cluster}/brokers/1/log", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders/partitions/0/segments", None, 200, False),

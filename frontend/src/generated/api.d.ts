@@ -965,6 +965,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/rebalance-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** When a cluster is rebalanced by itself, the last verdict, what it began */
+        get: operations["cluster_rebalance_schedule_get"];
+        /** Have a cluster rebalanced by itself when it is out of balance, in its windows */
+        put: operations["cluster_rebalance_schedule_set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/retention-leases": {
         parameters: {
             query?: never;
@@ -1766,6 +1784,23 @@ export interface paths {
         post?: never;
         /** Let a host go that runs nothing and whose agent is stopped */
         delete: operations["operator_host_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/hosts/{host_id}/address": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a host's brokers follow to the address that its agent serves at now */
+        post: operations["operator_host_address_follow"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3662,6 +3697,22 @@ export interface components {
         };
         /** @enum {string} */
         CauseEnum: "data_lost" | "stopped" | "rebalancing" | "not_owned" | "stuck_partition" | "stuck_member" | "stalled" | "hot_partition" | "slow_member" | "skewed" | "too_few_members" | "too_slow" | "rewound" | "not_committing" | "never_committed" | "catching_up" | "idle_members" | "nobody" | "caught_up" | "unknown";
+        ChangeAddressesDiff: {
+            /** @description What clients that begin anew are given. */
+            bootstrap_after: string;
+            bootstrap_before: string;
+            /** @description In the order of the roll. */
+            brokers: components["schemas"]["ReaddressedBroker"][];
+            canary_s: number;
+        };
+        ChangeAddressesInputs: {
+            /** @default 60 */
+            canary_s?: number;
+        };
+        ChangeAddressesInputsRequest: {
+            /** @default 60 */
+            canary_s?: number;
+        };
         ChangeDiff: {
             after: unknown;
             before: unknown;
@@ -3864,6 +3915,39 @@ export interface components {
              * @enum {string}
              */
             kind: "cluster.add_brokers";
+        };
+        ClusterChange_AddressesPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeAddressesDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ChangeAddressesInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.change_addresses";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterChange_AddressesPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ChangeAddressesInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.change_addresses";
         };
         ClusterConfigureInputs: {
             /** @default 60 */
@@ -5465,7 +5549,6 @@ export interface components {
             code: string;
             /** Format: date-time */
             created_at: string;
-            host_id: string;
             id: string;
             /** Format: date-time */
             moved_at: string;
@@ -5533,7 +5616,31 @@ export interface components {
         };
         /** @enum {string} */
         HostActEnum: "cordon" | "declare-lost" | "drain" | "remove" | "uncordon";
+        HostAddressChange: {
+            /** @description The cluster of that roll. */
+            about: string | null;
+            address: string;
+            /** Format: date-time */
+            began_at: string;
+            /** @description Brokers that advertise another one yet. */
+            brokers_left: number;
+            by: string;
+            /** @description Clusters whose brokers have followed. */
+            clusters_moved: number;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description The roll under way. */
+            operation_id: string | null;
+            /** @description What is in the way. */
+            waiting_for: string | null;
+        };
+        HostAddressInputRequest: {
+            /** @description What the host's agent serves at now: its brokers follow. null: no other cluster's brokers are begun. */
+            address: string | null;
+        };
         HostBroker: {
+            /** @description That it advertises. */
+            address: string;
             broker_id: number;
             cluster: string;
             cluster_id: string;
@@ -6715,7 +6822,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.change_addresses" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -6746,6 +6853,8 @@ export interface components {
         OperationStateEnum: "pending" | "running" | "verifying" | "cancelling" | "succeeded" | "failed" | "cancelled" | "reverted";
         OperatorHost: {
             address: string;
+            /** @description How far its brokers have followed to its new address; the last. */
+            address_change: components["schemas"]["HostAddressChange"] | null;
             agent_version: string;
             alive: boolean;
             /** Format: date-time */
@@ -7068,8 +7177,8 @@ export interface components {
             refused: components["schemas"]["HostRefused"][];
             wanted: number;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterChange_AddressesPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterChange_AddressesPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -7300,6 +7409,22 @@ export interface components {
             /** Format: double */
             request_percentage?: number | null;
         };
+        ReaddressedBroker: {
+            from_address: string;
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            rack: string;
+            /** @description With TLS its address is in it. */
+            renews_certificate: boolean;
+            replicas: number;
+            /** @description Where the agent of its host serves now. */
+            to_address: string;
+        };
         Readiness: {
             cluster: string;
             cluster_id: string;
@@ -7467,6 +7592,60 @@ export interface components {
              * @enum {string}
              */
             kind: "reassignment";
+        };
+        RebalanceSchedule: {
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            bytes_percent: number | null;
+            /** Format: date-time */
+            changed_at: string | null;
+            changed_by: string | null;
+            /** @description What the last look came to; null: there was none. */
+            decision: components["schemas"]["HealingDecision"] | null;
+            enabled: boolean;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            leaders_percent: number | null;
+            /**
+             * Format: date-time
+             * @description When brokers were asked.
+             */
+            looked_at: string | null;
+            /** @description The newest first. */
+            runs: components["schemas"]["ScheduledRebalance"][];
+            threshold_percent: number;
+            throttle_bytes_per_s: number;
+            time_zone: string;
+            /** @description Now. */
+            window_open: boolean;
+            /** Format: date-time */
+            window_opens_at: string | null;
+            windows: components["schemas"]["MaintenanceWindow"][];
+        };
+        RebalanceScheduleInputRequest: {
+            /** @description Whether the cluster is rebalanced by itself. */
+            enabled: boolean;
+            /**
+             * @description Above that, by bytes or by preferred leaders, something is moved.
+             * @default 20
+             */
+            threshold_percent?: number;
+            /**
+             * Format: int64
+             * @description Of each broker, both ways.
+             * @default 10485760
+             */
+            throttle_bytes_per_s?: number;
+            /** @default UTC */
+            time_zone?: string;
+            /** @description When in a week one may begin; none: at any time. It goes on after the end. */
+            windows?: components["schemas"]["MaintenanceWindowRequest"][];
         };
         Remainder: {
             id: string;
@@ -7970,6 +8149,41 @@ export interface components {
         RunbookSeverityEnum: "page" | "ticket" | "none";
         /** @enum {string} */
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
+        ScheduledRebalance: {
+            /** Format: date-time */
+            began_at: string;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            bytes_after: number | null;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            bytes_before: number | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            id: string;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            leaders_after: number | null;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            leaders_before: number | null;
+            operation_id: string;
+            /** @description Why it began. */
+            reason: string;
+            /** @description null: under way. */
+            result: string | null;
+            state: components["schemas"]["ScheduledRebalanceStateEnum"];
+        };
+        /** @enum {string} */
+        ScheduledRebalanceStateEnum: "running" | "succeeded" | "failed" | "cancelled";
         SchemaRegistry: {
             ca_pem: string;
             /** Format: date-time */
@@ -14890,6 +15104,204 @@ export interface operations {
             };
         };
     };
+    cluster_rebalance_schedule_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RebalanceSchedule"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_rebalance_schedule_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RebalanceScheduleInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RebalanceSchedule"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     retention_lease_list: {
         parameters: {
             query?: never;
@@ -21345,6 +21757,147 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_address_follow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HostAddressInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorHost"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

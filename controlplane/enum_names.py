@@ -44,6 +44,7 @@ ENUM_NAMES = {
     "RunbookSeverityEnum": "controlplane.runbooks.serializers.SEVERITIES",
     "RunbookRunStateEnum": "controlplane.runbooks.serializers.RUN_MOVES.choices",
     "HealingModeEnum": "controlplane.healing.states.MODES",
+    "ScheduledRebalanceStateEnum": "controlplane.reassignments.schedule_states.RUN_MOVES.choices",
     "HealingCaseStateEnum": "controlplane.healing.states.CASE_MOVES.choices",
     "WeekdayEnum": "controlplane.healing.windows.DAYS",
     "DriftAreaEnum": "controlplane.drift.differences.AREAS",

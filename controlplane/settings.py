@@ -435,6 +435,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env.float("PENSTOCK_DRIFT_S", default=10.0),
         "options": {"expires": 10},
     },
+    "scheduled-rebalances": {
+        "task": "reassignments.rebalance",
+        "schedule": env.float("PENSTOCK_REBALANCES_S", default=30.0),
+        "options": {"expires": 30, "queue": "operations.slow"},
+    },
     "removed-clusters": {
         "task": "clusters.forget_removed",
         "schedule": 3600.0,

@@ -12,7 +12,7 @@ from controlplane.administration.inputs import (
 from controlplane.clusters.host_states import ACTS, CHOSEN, REMOVED, STATES
 from controlplane.common.grants import GRANTS_MAX
 from controlplane.common.serializers import Shape, etag_field, page_serializer
-from controlplane.healing.serializers import HostDrainSerializer
+from controlplane.healing.serializers import HostAddressChangeSerializer, HostDrainSerializer
 from controlplane.operations.serializers import WarningSerializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
@@ -230,6 +230,7 @@ class HostBrokerSerializer(Shape):
     cluster = serializers.CharField()
     cluster_id = serializers.CharField()
     tenant = serializers.CharField()
+    address = serializers.CharField(help_text="That it advertises.")
     observed_state = serializers.CharField(allow_null=True, help_text="Null: not known.")
     observed_at = serializers.DateTimeField(allow_null=True)
 
@@ -299,6 +300,9 @@ class OperatorHostSerializer(Shape):
     broker_list = HostBrokerSerializer(many=True, help_text="What should run there.")
     lost_brokers = LostBrokerSerializer(many=True)
     drain = HostDrainSerializer(allow_null=True, help_text="Null while it is not being drained.")
+    address_change = HostAddressChangeSerializer(
+        allow_null=True, help_text="How far its brokers have followed to its new address; the last."
+    )
     etag = etag_field()
 
 

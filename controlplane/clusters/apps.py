@@ -8,6 +8,7 @@ class ClustersConfig(AppConfig):
     def ready(self) -> None:
         from controlplane.clusters.configuring import ClusterConfigure
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
+        from controlplane.clusters.readdressing import ChangeAddresses
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
         from controlplane.clusters.replacing import ClusterReplaceBroker
         from controlplane.clusters.restarting import BrokerRestart
@@ -35,6 +36,7 @@ class ClustersConfig(AppConfig):
             RemoveBrokers(),
             ClusterUpgrade(),
             ClusterFinalizeVersion(),
+            ChangeAddresses(),
         ):
             register(kind)
         use_cluster_names(names_by_id)

@@ -156,7 +156,7 @@ class ClusterReplaceBroker(ClusterOperationKind):
         found = host_rows()
         facts = look(self.gateway(context), list(Broker.objects.filter(cluster=cluster)))
         _way(broker, row, facts, {each.host_id for each in found if each.alive})
-        places.still_free(broker, _planned(plan.preconditions))
+        places.still_free(cluster, broker, _planned(plan.preconditions))
         return {**plan.preconditions, **_row_now(row, left)}
 
     def prepare(self, operation: Operation, plan: Plan) -> None:
@@ -182,7 +182,8 @@ class ClusterReplaceBroker(ClusterOperationKind):
         )
 
     def check(self, context: StepContext) -> Done:
-        places.still_free(context.inputs["broker"], _planned(context.preconditions))
+        broker, planned = context.inputs["broker"], _planned(context.preconditions)
+        places.still_free(cluster_of(context), broker, planned)
         return Done(detail="as planned")
 
     def leave(self, context: StepContext) -> Done | Wait:

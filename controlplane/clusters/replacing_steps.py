@@ -188,7 +188,7 @@ class Replacement:
     def move(self) -> Done | Wait:
         memo = self.memo
         if "to" not in memo:
-            memo["to"] = places.still_free(self.broker, self.planned)
+            memo["to"] = places.still_free(self.cluster, self.broker, self.planned)
             return NEXT
         row = self.row
         before = memo.get("from")

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from controlplane.access.inputs import bindings_of
@@ -18,7 +19,8 @@ MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
 VERSIONED = {"cluster.upgrade", "cluster.finalize_version"}
-ROLLS = {"cluster.restart", "cluster.configure", "cluster.replace_broker", *VERSIONED}
+ADDRESSES = "cluster.change_addresses"
+ROLLS = {"cluster.restart", "cluster.configure", "cluster.replace_broker", ADDRESSES, *VERSIONED}
 SCALES = {"cluster.add_brokers", "cluster.remove_brokers"}
 
 
@@ -49,6 +51,20 @@ def of_version(world: World, *, version: str = "agent", protocol: str) -> None:
     rows = list(Broker.objects.filter(cluster=cluster))
     services.write_desired(cluster, state="running")
     assert {row.version for row in rows} == {""}
+
+
+def told(world: World) -> None:
+    """The hosts of the world's cluster have been told to run its brokers, as rows have them."""
+    cluster = type(world.cluster).objects.get(pk=world.cluster.pk)
+    services.write_desired(cluster, state="running")
+
+
+def moved_hosts(world: World, address: str, *only: str) -> None:
+    """Agents of these hosts, or of all, were started again with another address."""
+    world.hosts.known = [
+        replace(host, address=address) if not only or host.host_id in only else host
+        for host in world.hosts.known
+    ]
 
 
 @contextlib.contextmanager
@@ -120,11 +136,12 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
     if kind in SCALES:  # as every cluster that runs
         world.hosts.make_chroot(world.cluster.zookeeper_path)
     if kind == "cluster.replace_broker":  # so is what its hosts were told
-        services.write_desired(
-            type(world.cluster).objects.get(pk=world.cluster.pk), state="running"
-        )
+        told(world)
     if kind == "cluster.remove_brokers":
         add_served_broker(world, 10 + number)
+    if kind == ADDRESSES:  # another one at each plan
+        told(world)
+        moved_hosts(world, f"127.0.{number}.1")
     if kind in VERSIONED:
         of_version(world, protocol="3.8-IV0")
     rule = {
@@ -155,6 +172,7 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.replace_broker": {"broker": number},
         "cluster.upgrade": {"version": ("0.0.9", "0.2.0")[number % 2], "canary_s": 0},
         "cluster.finalize_version": {"canary_s": 0},
+        ADDRESSES: {"canary_s": 0},
         "cluster.configure": {"config": {"log.retention.ms": f"{number}000"}},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},

@@ -1,5 +1,6 @@
 import type { Plan } from "@/lib/types";
 import { AclDiff } from "./diffs/acl-diff";
+import { AddressDiff } from "./diffs/address-diff";
 import { ConfigDiff } from "./diffs/config-diff";
 import { ConfigureDiff } from "./diffs/configure-diff";
 import { ElectionDiff } from "./diffs/election-diff";
@@ -31,6 +32,8 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
       return <RemoveBrokersDiff diff={plan.diff} />;
     case "cluster.upgrade":
       return <UpgradeDiff diff={plan.diff} />;
+    case "cluster.change_addresses":
+      return <AddressDiff diff={plan.diff} />;
     case "cluster.finalize_version":
       return <FinalizeDiff diff={plan.diff} />;
     case "offset.reset":

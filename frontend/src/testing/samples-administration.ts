@@ -109,6 +109,7 @@ export const platformHost = over<PlatformHost>({
   takes_none_because: null,
   brokers: 1,
   drain: null,
+  address_change: null,
   lost_brokers: [],
   etag: ETAG,
   broker_list: [
@@ -117,6 +118,7 @@ export const platformHost = over<PlatformHost>({
       cluster: "orders",
       cluster_id: "c1",
       tenant: "acme",
+      address: "10.0.0.1",
       observed_state: "running",
       observed_at: AT,
     },

@@ -1,5 +1,6 @@
 /** Typical data for every page, by what it asks for: what a walk over all of them needs. */
 import type { Healing } from "@/lib/healing";
+import type { RebalanceSchedule } from "@/lib/rebalance-schedule";
 import type { ClientConfig, LagCounts, RetentionCounts, Message, MessageEvents, MessagePart } from "@/lib/types";
 import {
   AT,
@@ -105,6 +106,19 @@ const healing: Healing = {
       ...{ id: "hc_1", broker: 2, silent_since: AT, state: "proposed", code: "proposed" },
       ...{ text: "The host of broker 2 is silent for 1 h.", operation_id: null, by: null },
       ...{ created_at: AT, moved_at: AT },
+    },
+  ],
+};
+const rebalance: RebalanceSchedule = {
+  ...{ enabled: true, threshold_percent: 20, throttle_bytes_per_s: 10_485_760, time_zone: "UTC", etag: ETAG },
+  ...{ windows: [{ day: "sunday", begins: "02:00", minutes: 120 }], window_open: true, window_opens_at: null },
+  ...{ changed_at: AT, changed_by: "user:ada", bytes_percent: 61.2, leaders_percent: null, looked_at: AT },
+  decision: { code: "under-replicated", text: "2 partitions are not in sync on all of their brokers.", at: AT },
+  runs: [
+    {
+      ...{ id: "rb_1", state: "succeeded", operation_id: "op_1", reason: "Broker 3 holds 16.0 GiB." },
+      ...{ result: "Move 12 partitions.", bytes_before: 60, bytes_after: 4.1, leaders_before: 0, leaders_after: null },
+      ...{ began_at: AT, ended_at: AT },
     },
   ],
 };
@@ -238,6 +252,7 @@ export const WHOLE: Answers = {
     ...{ size_bytes: 2048, written_at_ms: 0, answered_at_ms: 1 },
   },
   "GET /api/v1/clusters/c1/healing": healing,
+  "GET /api/v1/clusters/c1/rebalance-schedule": rebalance,
   "GET /console/api/pages/groups/c1": {
     parts: { groups: ok([groupRow()]), counts: ok(groupCounts()), lag: ok(gold(lagPoint())) },
   },

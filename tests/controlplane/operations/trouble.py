@@ -70,7 +70,10 @@ def seen(world: World) -> dict[str, Any]:
         "software": {
             row.name: (
                 row.protocol_version,
-                {broker.key: broker.version or row.version for broker in row.brokers.all()},
+                {
+                    broker.key: (broker.version or row.version, broker.address)
+                    for broker in row.brokers.all()
+                },
             )
             for row in rows
         },

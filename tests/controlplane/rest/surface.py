@@ -11,6 +11,8 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
+from tests.controlplane.kind_plans import moved_hosts
+
 METHODS = ("get", "post", "put", "patch", "delete")
 # A person's own session: signing in and out, choosing among one's tenants, the password, one-time
 # links. Nobody has to be signed in for it, so it is not in these tables; tests/console has its own.
@@ -144,6 +146,14 @@ BODIES: dict[str, dict[str, Any]] = {
         "windows": [{"day": "sunday", "begins": "02:00", "minutes": 60}],
         "time_zone": "Europe/Berlin",
     },
+    "put /clusters/{cluster_id}/rebalance-schedule": {
+        "enabled": True,
+        "threshold_percent": 30,
+        "throttle_bytes_per_s": 1_000_000,
+        "windows": [{"day": "sunday", "begins": "02:00", "minutes": 60}],
+        "time_zone": "Europe/Berlin",
+    },
+    "post /operator/hosts/{host_id}/address": {"address": None},
     "post /operator/hosts/{host_id}/loss": {
         "plan_hash": "{host_loss}",
         "confirm": "{host}",
@@ -283,6 +293,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "cluster.remove_brokers": {"brokers": [1]},
     "cluster.upgrade": {"version": "0.2.0", "canary_s": 0},
     "cluster.finalize_version": {"canary_s": 0},
+    "cluster.change_addresses": {"canary_s": 0},
     "leaders.elect": {"topics": ["orders"], "broker": 1},
     "topic.create": {
         "name": "new",
@@ -387,6 +398,8 @@ def make_way(world: Any, kind: str) -> None:
             for part in topic.partitions:
                 part.replicas = (2, 3, 4)[: len(part.replicas)]
                 part.target = None
+    if kind == "cluster.change_addresses":
+        moved_hosts(world, "127.0.0.9")
 
 
 # A kind that is not of the cluster that the service runs.

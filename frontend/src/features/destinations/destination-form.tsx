@@ -11,6 +11,8 @@ import { useOverview } from "@/lib/use-clusters";
 import { words } from "@/words/destinations";
 
 const say = words.destinationForm;
+/** What waits for a person's word is told like an alert, though no rule judges it. */
+const PROPOSALS = "healing-proposed";
 
 type Taken = BodyOf<"/api/v1/destinations">;
 
@@ -202,7 +204,10 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
         placeholder={fields.rules.length === 0 ? say.everyRule : undefined}
         searchable
         data={withChosen(
-          rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ?? [],
+          [
+            ...(rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ?? []),
+            { value: PROPOSALS, label: say.proposals },
+          ],
           fields.rules,
         )}
         value={fields.rules}

@@ -17,6 +17,7 @@ import { isRefusal } from "@/lib/problem";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 import { HostActForm } from "./host-act";
+import { HostAddress } from "./host-address";
 import { HostDrain } from "./host-drain";
 import { actLabel, actsOf, AgentState, FreeOf, HostState, Reported } from "./host-parts";
 
@@ -80,6 +81,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
           </Notice>
         )}
         <Stats items={figures(host)} />
+        <HostAddress host={host} />
         {host.drain && <HostDrain host={host} drain={host.drain} />}
         <div className="ps-cols-2-1">
           <Brokers host={host} />

@@ -34,6 +34,7 @@ export { plans } from "./plans";
 export { platform } from "./platform";
 export { quotas } from "./quotas";
 export { readings } from "./readings";
+export { rebalance } from "./rebalance";
 export { reassignments } from "./reassignments";
 export { rolls } from "./rolls";
 export { runbooks } from "./runbooks";

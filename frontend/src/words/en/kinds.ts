@@ -12,6 +12,7 @@ export const kinds = {
   "cluster.replace_broker": "Put a broker on another host",
   "cluster.upgrade": "Change the brokers' version",
   "cluster.finalize_version": "Raise the brokers' protocol",
+  "cluster.change_addresses": "Follow the hosts' addresses",
   "leaders.elect": "Elect preferred leaders",
   "topic.create": "Create topic",
   "topic.update": "Change topic configuration",

@@ -178,6 +178,21 @@ export const platform = {
     eventBy: (who: string) => `by ${who}`,
     allHosts: "All hosts",
   },
+  hostAddress: {
+    title: "Another address",
+    advertise: (brokers: number, old: Slot, now: Slot) =>
+      rich`${count(brokers, { one: "# broker advertises", other: "# brokers advertise" })} ${old}, the agent serves at ${now}.`,
+    means:
+      "They are restarted there one by one, cluster after cluster, while everything else is in sync. Until the end the host has to be reachable at both addresses.",
+    away: "The agent is away: only an address at which it serves is followed.",
+    follow: "Follow the new address",
+    begun: "Its brokers follow.",
+    stop: "Stop before the next cluster",
+    stopped: "No other cluster is begun.",
+    by: (who: string, time: Slot) => rich`Begun by ${who} ${time}.`,
+    underWay: (cluster: string) => `The brokers of ${cluster} are on their way.`,
+    inTheWay: "What is in the way",
+  },
   hostDrain: {
     title: "Drain",
     progress: "Brokers that have left",

@@ -17,6 +17,7 @@ import { isRefusal } from "@/lib/problem";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 import { HostActForm } from "./host-act";
+import { HostDirectories } from "./host-directories";
 import { HostDrain } from "./host-drain";
 import { actLabel, actsOf, AgentState, FreeOf, HostState, Reported } from "./host-parts";
 
@@ -81,6 +82,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
         )}
         <Stats items={figures(host)} />
         {host.drain && <HostDrain host={host} drain={host.drain} />}
+        <HostDirectories host={host} />
         <div className="ps-cols-2-1">
           <Brokers host={host} />
           <Facts host={host} />

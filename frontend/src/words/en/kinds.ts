@@ -12,6 +12,8 @@ export const kinds = {
   "cluster.replace_broker": "Put a broker on another host",
   "cluster.upgrade": "Change the brokers' version",
   "cluster.finalize_version": "Raise the brokers' protocol",
+  "cluster.add_log_directory": "Add a log directory",
+  "cluster.empty_log_directory": "Empty a log directory",
   "leaders.elect": "Elect preferred leaders",
   "topic.create": "Create topic",
   "topic.update": "Change topic configuration",

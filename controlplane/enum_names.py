@@ -48,4 +48,5 @@ ENUM_NAMES = {
     "WeekdayEnum": "controlplane.healing.windows.DAYS",
     "ReplacementWayEnum": "controlplane.clusters.replacing.WAYS",
     "SegmentRoleEnum": "controlplane.topics.serializers.SEGMENT_ROLES",
+    "LogDirectoryStateEnum": "controlplane.clusters.log_dir_rules.STATE_CHOICES",
 }

@@ -2444,6 +2444,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/pages/directories/{cluster_id}/{broker_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where one broker has its logs */
+        get: operations["console_page_directories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/pages/group/{cluster_id}/{group}": {
         parameters: {
             query?: never;
@@ -2964,6 +2981,28 @@ export interface components {
             /** @description How many more brokers. */
             count: number;
         };
+        AddLogDirectoryDiff: {
+            /** @description In the order of their restarts. */
+            brokers: components["schemas"]["AddedToBroker"][];
+            canary_s: number;
+            directory: string;
+        };
+        AddLogDirectoryInputs: {
+            /** @description Only these; without them all whose host has the directory and that do not use it. */
+            brokers?: number[];
+            /** @default 60 */
+            canary_s?: number;
+            /** @description As the brokers' hosts call it; `main` is the first. */
+            directory: string;
+        };
+        AddLogDirectoryInputsRequest: {
+            /** @description Only these; without them all whose host has the directory and that do not use it. */
+            brokers?: number[];
+            /** @default 60 */
+            canary_s?: number;
+            /** @description As the brokers' hosts call it; `main` is the first. */
+            directory: string;
+        };
         AddedBroker: {
             address: string;
             broker_id: number;
@@ -2972,6 +3011,21 @@ export interface components {
             rack: string;
             /** @description Why there. */
             reason: string;
+        };
+        AddedToBroker: {
+            free_bytes: number | null;
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            log_dirs: components["schemas"]["NamesChange"];
+            rack: string;
+            replicas: number;
+            /** @description Of the new directory. */
+            total_bytes: number | null;
         };
         Alert: {
             /** Format: date-time */
@@ -3504,6 +3558,48 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        BrokerDirectories: {
+            /** @description Those of its host that it does not use. */
+            further: components["schemas"]["FreeDirectory"][];
+            /** @description Why it is not known which its host has. */
+            further_unknown: string | null;
+            /** @description That the broker should have and none of its directories holds. */
+            lost_replicas: number;
+            managed: boolean;
+            /** @description Of those: nobody else has them in sync. */
+            only_here: number;
+            rows: components["schemas"]["BrokerDirectory"][];
+        };
+        BrokerDirectoriesPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["BrokerDirectories"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        BrokerDirectory: {
+            /** @description Replicas that are being moved there. */
+            arriving: number;
+            can_be_emptied: boolean;
+            can_be_removed: boolean;
+            /** @description Kafka's code, of a failed one. */
+            error: string | null;
+            name: string;
+            path: string;
+            /** @description What its host's agent says of it. */
+            problem: string | null;
+            /** @description null: of a failed one. */
+            replicas: number | null;
+            size_bytes: number | null;
+            state: components["schemas"]["LogDirectoryStateEnum"];
+            /** @description Of its volume. */
+            total_bytes: number | null;
+            usable_bytes: number | null;
+        };
         BrokerDrift: {
             desired: string;
             /** @description live, host, port or rack. */
@@ -3865,6 +3961,39 @@ export interface components {
              */
             kind: "cluster.add_brokers";
         };
+        ClusterAdd_Log_DirectoryPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["AddLogDirectoryDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["AddLogDirectoryInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.add_log_directory";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterAdd_Log_DirectoryPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["AddLogDirectoryInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.add_log_directory";
+        };
         ClusterConfigureInputs: {
             /** @default 60 */
             canary_s?: number;
@@ -4078,6 +4207,39 @@ export interface components {
              * @enum {string}
              */
             kind: "cluster.delete";
+        };
+        ClusterEmpty_Log_DirectoryPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["EmptyLogDirectoryDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["EmptyLogDirectoryInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.empty_log_directory";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterEmpty_Log_DirectoryPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["EmptyLogDirectoryInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.empty_log_directory";
         };
         ClusterFinalizeVersionInputs: {
             /** @default 60 */
@@ -4639,6 +4801,12 @@ export interface components {
             summary: components["schemas"]["ClusterSummaryPart"];
             versions: components["schemas"]["ClusterVersionsPart"];
         };
+        ConsoleDirectoriesPage: {
+            parts: components["schemas"]["ConsoleDirectoriesParts"];
+        };
+        ConsoleDirectoriesParts: {
+            directories: components["schemas"]["BrokerDirectoriesPart"];
+        };
         ConsoleGroupPage: {
             parts: components["schemas"]["ConsoleGroupParts"];
         };
@@ -5066,6 +5234,26 @@ export interface components {
             partition: number;
             topic: string;
         };
+        EmptiedBroker: {
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            /** @description Replicas that are moved, or of a failed directory made anew. */
+            leaving: number;
+            /** @description null: of a failed directory, as nobody leads all of them now. */
+            leaving_bytes: number | null;
+            log_dirs: components["schemas"]["NamesChange"];
+            /** @description Where they go; none of a failed directory: its broker chooses. */
+            moves: components["schemas"]["MovedTo"][];
+            rack: string;
+            replicas: number;
+            /** @description Of the directory. What lies in a failed one is read from others. */
+            state: components["schemas"]["LogDirectoryStateEnum"];
+        };
         EmptiedPartition: {
             log_start: number;
             partition: number;
@@ -5078,6 +5266,51 @@ export interface components {
             after: components["schemas"]["Held"];
             before: components["schemas"]["Held"];
             partitions: components["schemas"]["EmptiedPartition"][];
+        };
+        EmptyLogDirectoryDiff: {
+            brokers: components["schemas"]["EmptiedBroker"][];
+            bytes_per_s: number | null;
+            canary_s: number;
+            directory: string;
+            remove: boolean;
+        };
+        EmptyLogDirectoryInputs: {
+            /** @description Only these; without them all that use the directory. */
+            brokers?: number[];
+            /**
+             * Format: int64
+             * @description How fast each broker copies; null: as fast as it can.
+             * @default 52428800
+             */
+            bytes_per_s?: number | null;
+            /** @default 60 */
+            canary_s?: number;
+            /** @description As the brokers' hosts call it; `main` is the first. */
+            directory: string;
+            /**
+             * @description Whether the brokers are restarted without it once it is empty.
+             * @default true
+             */
+            remove?: boolean;
+        };
+        EmptyLogDirectoryInputsRequest: {
+            /** @description Only these; without them all that use the directory. */
+            brokers?: number[];
+            /**
+             * Format: int64
+             * @description How fast each broker copies; null: as fast as it can.
+             * @default 52428800
+             */
+            bytes_per_s?: number | null;
+            /** @default 60 */
+            canary_s?: number;
+            /** @description As the brokers' hosts call it; `main` is the first. */
+            directory: string;
+            /**
+             * @description Whether the brokers are restarted without it once it is empty.
+             * @default true
+             */
+            remove?: boolean;
         };
         /** @enum {string} */
         EndedByEnum: "limit" | "end" | "records" | "bytes" | "seconds";
@@ -5148,6 +5381,13 @@ export interface components {
             /** @description What it is about: an operation's state, a runbook's alerts. */
             note: string;
             title: string;
+        };
+        FreeDirectory: {
+            free_bytes: number | null;
+            name: string;
+            /** @description Why it cannot be added now. */
+            problem: string | null;
+            total_bytes: number | null;
         };
         Gap: {
             brokers: number[];
@@ -5547,7 +5787,10 @@ export interface components {
             /** Format: double */
             age_s: number | null;
             cores: number | null;
+            /** @description None of an agent that knows of one directory alone. */
+            directories: components["schemas"]["HostDirectory"][];
             disk_free_bytes: number | null;
+            /** @description Of the directory in which new brokers begin. */
             disk_total_bytes: number | null;
             /** @description Too old to place brokers by. */
             is_stale: boolean;
@@ -5565,6 +5808,17 @@ export interface components {
             problem: string | null;
             /** Format: date-time */
             reported_at: string | null;
+        };
+        HostDirectory: {
+            free_bytes: number | null;
+            /** @description `main` is the one that every broker has. */
+            name: string;
+            path: string;
+            /** @description Why brokers cannot use it. */
+            problem: string | null;
+            total_bytes: number | null;
+            /** @description The same for those that share a file system and so its room. */
+            volume: string | null;
         };
         HostDrain: {
             /** @description Cluster and broker of that move. */
@@ -6184,6 +6438,8 @@ export interface components {
         LockModeEnum: "shared" | "exclusive";
         /** @enum {string} */
         LockResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
+        /** @enum {string} */
+        LogDirectoryStateEnum: "working" | "failed" | "absent";
         LogLine: {
             /** @description Whether more stood there than is shown. */
             cut: boolean;
@@ -6434,6 +6690,15 @@ export interface components {
         };
         /** @enum {string} */
         MoveProgressStateEnum: "waiting" | "moving" | "arrived" | "elsewhere" | "gone" | "unknown";
+        MovedTo: {
+            directory: string;
+            replicas: number;
+            size_bytes: number;
+        };
+        NamesChange: {
+            after: string[];
+            before: string[];
+        };
         NewHeaderRequest: {
             name: string;
             value: components["schemas"]["NewPartRequest"];
@@ -6715,7 +6980,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.add_log_directory" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.empty_log_directory" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -7068,8 +7333,8 @@ export interface components {
             refused: components["schemas"]["HostRefused"][];
             wanted: number;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterAdd_Log_DirectoryPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterEmpty_Log_DirectoryPlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterAdd_Log_DirectoryPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterEmpty_Log_DirectoryPlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -25945,6 +26210,65 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsoleClusterPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_page_directories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                broker_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleDirectoriesPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

@@ -62,12 +62,8 @@ def of_version(world: World, *, version: str = "agent", protocol: str) -> None:
 
 def give_hosts_a_disk(world: World, name: str = "fast", **room: Any) -> None:
     """Every host has a second directory."""
-    second = DirectoryRoom(
-        name=name,
-        path=f"/disks/{name}",
-        volume="2",
-        **{"total_bytes": 10**12, "free_bytes": 10**11} | room,
-    )
+    usual: dict[str, Any] = {"total_bytes": 10**12, "free_bytes": 10**11, "volume": "2"}
+    second = DirectoryRoom(name=name, path=f"/disks/{name}", **usual | room)
     first = DirectoryRoom(name="main", path="/", total_bytes=10**12, free_bytes=10**11, volume="1")
     world.hosts.known = [
         replace(host, capacity=Capacity(directories=(first, second))) for host in world.hosts.known

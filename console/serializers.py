@@ -30,6 +30,7 @@ from controlplane.clusters.broker_serializers import (
     BrokerPlacementSerializer,
     BrokerProcessSerializer,
 )
+from controlplane.clusters.log_dir_shapes import BrokerDirectoriesSerializer
 from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterSerializer,
@@ -352,6 +353,7 @@ BrokerPageSerializer = _page(
     },
 )
 PlacementPageSerializer = _page("Placement", {"partitions": PLACEMENT})
+DirectoriesPageSerializer = _page("Directories", {"directories": _one(BrokerDirectoriesSerializer)})
 TopicsPageSerializer = _page("Topics", {"topics": TOPICS, "counts": _one(TopicCountsSerializer)})
 TopicPageSerializer = _page(
     "Topic",

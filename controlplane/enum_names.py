@@ -51,4 +51,5 @@ ENUM_NAMES = {
     "DriftAuthorEnum": "controlplane.drift.serializers.AUTHORS",
     "ReplacementWayEnum": "controlplane.clusters.replacing.WAYS",
     "SegmentRoleEnum": "controlplane.topics.serializers.SEGMENT_ROLES",
+    "LogDirectoryStateEnum": "controlplane.clusters.log_dir_rules.STATE_CHOICES",
 }

@@ -106,6 +106,21 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         "--rack", default=None, help="broker.rack of this host's brokers; default: the host id"
     )
     parser.add_argument(
+        "--extra-data-dir",
+        action="append",
+        default=[],
+        metavar="NAME=DIR",
+        help="another disk for brokers' logs; may be repeated. Without one those of"
+        " PENSTOCK_EXTRA_DATA_DIRS, with commas between",
+    )
+    parser.add_argument(
+        "--replace-data-dir",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the disk of this extra directory was replaced for good: take what is there now",
+    )
+    parser.add_argument(
         "--label",
         action="append",
         default=[],

@@ -13,7 +13,7 @@ from console.list_query import PageQuery
 from console.operation_query import OperationsQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
-from console.pages.broker import PLACEMENT_SOURCES, broker, placement
+from console.pages.broker import PLACEMENT_SOURCES, broker, directories, placement
 from console.pages.clients import CLIENTS_SOURCES, clients, producers
 from console.pages.cluster import cluster
 from console.pages.drift import drift
@@ -63,6 +63,12 @@ PAGES: dict[str, Page] = {
         "What one broker leads and holds",
         f"{_CLUSTER}/<str:broker_id>",
         sources=PLACEMENT_SOURCES,
+    ),
+    "directories": Page(
+        directories,
+        shapes.DirectoriesPageSerializer,
+        "Where one broker has its logs",
+        f"{_CLUSTER}/<str:broker_id>",
     ),
     "topics": Page(
         topics,

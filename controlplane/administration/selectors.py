@@ -319,6 +319,17 @@ def _capacity(place: Candidate) -> dict[str, Any]:
         "load": found.load,
         "ports": place.port_last - place.port_first + 1,
         "ports_free": len(place.free_ports) if found.ports_busy is not None else None,
+        "directories": [
+            {
+                "name": each.name,
+                "path": each.path,
+                "total_bytes": each.total_bytes,
+                "free_bytes": each.free_bytes,
+                "volume": each.volume or None,
+                "problem": each.problem or None,
+            }
+            for each in found.directories
+        ],
         "reported_at": iso_of_ms(found.reported_at_ms),
         "age_s": None if age_s is None else round(age_s, 1),
         "is_stale": age_s is not None and age_s > STALE_S,

@@ -6,7 +6,9 @@ class ClustersConfig(AppConfig):
     label = "clusters"
 
     def ready(self) -> None:
+        from controlplane.clusters.adding_log_dir import AddLogDirectory
         from controlplane.clusters.configuring import ClusterConfigure
+        from controlplane.clusters.emptying_log_dir import EmptyLogDirectory
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
         from controlplane.clusters.readdressing import ChangeAddresses
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
@@ -37,6 +39,8 @@ class ClustersConfig(AppConfig):
             ClusterUpgrade(),
             ClusterFinalizeVersion(),
             ChangeAddresses(),
+            AddLogDirectory(),
+            EmptyLogDirectory(),
         ):
             register(kind)
         use_cluster_names(names_by_id)

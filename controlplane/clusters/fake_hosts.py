@@ -15,9 +15,10 @@ from controlplane.clusters.questions import (
     HostAnswer,
     HostQuestion,
 )
-from controlplane.clusters.reports import Observed
+from controlplane.clusters.reports import LogDir, Observed
 from controlplane.clusters.versions import NOT_KNOWN, OWN, PROTOCOL_KEY, Installed, Release
 from controlplane.gateway.fake import FakeGateway
+from controlplane.gateway.fake_state import DISK
 
 FIRST_BROKERS = 4
 """What the fake cluster of tests begins with; they come and go as tests say."""
@@ -137,7 +138,15 @@ class FakeHosts:
     def _report(self, host_id: str, spec: dict[str, Any]) -> Observed:
         """Its brokers run what they were given, and say so."""
         known = self.releases.get(host_id, Installed()).release(spec.get("version", OWN))
-        said = Observed(state=spec["state"], generation=spec["generation"], pid=1)
+        said = Observed(
+            state=spec["state"],
+            generation=spec["generation"],
+            pid=1,
+            log_dirs=(
+                LogDir(name="main", path="/data"),
+                *(LogDir(name=name, path=f"/disks/{name}") for name in spec.get("log_dirs", ())),
+            ),
+        )
         if known is None or spec["state"] != "running":
             return said
         return replace(
@@ -171,7 +180,11 @@ class FakeHosts:
             follower(key, spec)
 
     def _serve(self, gateway: FakeGateway, spec: dict[str, Any]) -> None:
-        """Brokers above those that the fake cluster began with follow what their hosts are told."""
+        """Brokers above those that the fake cluster began with follow what their hosts are told;
+        all of them have the directories that they are given.
+        """
+        names = spec.get("log_dirs", ())
+        gateway.further_dirs[spec["broker_id"]] = {f"/disks/{name}": DISK for name in names}
         if spec["broker_id"] <= FIRST_BROKERS:
             return
         if spec["state"] == "running":

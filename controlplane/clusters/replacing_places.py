@@ -167,7 +167,9 @@ def move_row(row: Broker, to: dict[str, Any], generation: int) -> None:
     if has_tls(row.cluster) and row.address != to["address"]:
         renewed = {"tls_token": "", "certificate_ends_at": None}
     rows = Broker.objects.filter(pk=row.pk, generation__lt=generation)
-    rows.update(desired_state="running", generation=generation, **to, **renewed)
+    # Another host has other disks: there it begins in the first.
+    first = {"log_dirs": [], "given_up_dirs": []}
+    rows.update(desired_state="running", generation=generation, **to, **renewed, **first)
 
 
 @transaction.atomic

@@ -220,6 +220,8 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 config=config,
                 secret=sealed_with(keys_of[broker.host_id], secret | own),
                 version=broker.version or cluster.version,
+                log_dirs=broker.log_dirs,
+                given_up=broker.given_up_dirs,
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
 

@@ -15,6 +15,7 @@ from controlplane.gateway.fake_records import FakeRecordsMixin
 from controlplane.gateway.fake_replicas import FakeReplicasMixin
 from controlplane.gateway.fake_state import (
     DISK,
+    FIRST_DIR,
     TOPIC_DEFAULTS,
     FakePartition,
     FakeTopic,
@@ -37,6 +38,7 @@ from controlplane.gateway.types import (
     GroupDescription,
     GroupListing,
     GroupMember,
+    LogDirectory,
     LogDirSpace,
     NewTopic,
     OffsetAt,
@@ -69,6 +71,8 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTran
         self.failures: dict[str, list[GatewayError]] = {}
         self.offline = False
         self.disks: dict[int, tuple[int, int] | None] = dict.fromkeys(self.brokers, DISK)
+        self.further_dirs: dict[int, dict[str, tuple[int, int] | None]] = {}
+        self.failed_dirs: set[tuple[int, str]] = set()
         self.silent: set[int] = set()
         self.probes: dict[str, ProbeResult] = {}
         self.kafka_id = "fake"
@@ -424,6 +428,61 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTran
             for broker in sorted(brokers)
             for total, usable in [self.disks.get(broker) or (None, None)]
         ]
+
+    def log_directories(self, brokers: Collection[int]) -> list[LogDirectory]:
+        """What is on its way arrives by the second look."""
+        self.called("log_directories")
+        found = []
+        for broker in sorted(brokers):
+            self._answers(broker)
+            held = self._held_by(broker)
+            rooms = {FIRST_DIR: self.disks.get(broker), **self.further_dirs.get(broker, {})}
+            for path, room in rooms.items():
+                if (broker, path) in self.failed_dirs:
+                    error = "KAFKA_STORAGE_ERROR"
+                    found.append(LogDirectory(broker=broker, log_dir=path, error=error))
+                    continue
+                total, usable = room or (None, None)
+                found.append(
+                    LogDirectory(
+                        broker=broker,
+                        log_dir=path,
+                        total_bytes=total,
+                        usable_bytes=usable,
+                        replicas=tuple(row for row in held if row.log_dir == path),
+                    )
+                )
+            self._arrive(broker)
+        return found
+
+    def _held_by(self, broker: int) -> list[ReplicaSize]:
+        return [
+            row
+            for name, topic in self.topics.items()
+            for index, part in enumerate(topic.partitions)
+            for row in replica_sizes(TP(name, index), part)
+            if row.broker == broker
+        ]
+
+    def _arrive(self, broker: int) -> None:
+        for topic in self.topics.values():
+            for part in topic.partitions:
+                if broker in part.future:
+                    part.lies_in[broker] = part.future.pop(broker)
+
+    def alter_replica_log_dirs(self, broker: int, wanted: Mapping[TP, str]) -> dict[TP, str]:
+        self.called("alter_replica_log_dirs")
+        self._answers(broker)
+        refused = {}
+        for tp, path in wanted.items():
+            if path != FIRST_DIR and path not in self.further_dirs.get(broker, {}):
+                refused[tp] = "LOG_DIR_NOT_FOUND"
+                continue
+            part = self.topics[tp.topic].partitions[tp.partition]
+            part.future.pop(broker, None)
+            if part.lies_in.get(broker, FIRST_DIR) != path:
+                part.future[broker] = path
+        return refused
 
     def close(self) -> None:
         """Nothing is open."""

@@ -29,6 +29,7 @@ from controlplane.gateway.types import (
     ConfigEntry,
     GroupDescription,
     GroupListing,
+    LogDirectory,
     LogDirSpace,
     NewTopic,
     OffsetAt,
@@ -396,6 +397,32 @@ class KafkaGateway(KafkaAccessMixin, KafkaTransactionsMixin):
             if not directory["error_code"]
         ]
 
+    def log_directories(self, brokers: Collection[int]) -> list[LogDirectory]:
+        asked = sorted(brokers)
+        found = self._link.call(
+            lambda admin: admin.describe_log_dirs(None, brokers=asked), what="log dirs"
+        )
+        return [
+            _log_directory(broker["broker"], directory)
+            for broker in found
+            for directory in broker["log_dirs"]
+        ]
+
+    def alter_replica_log_dirs(self, broker: int, wanted: Mapping[TP, str]) -> dict[TP, str]:
+        what = "alter replica log dirs"
+        answer = self._link.call(
+            lambda admin: admin.alter_replica_log_dirs(
+                {(tp.topic, tp.partition, broker): path for tp, path in wanted.items()}
+            ),
+            what=what,
+            write=True,
+        )
+        return {
+            TP(replica.topic, replica.partition): refusal(error, what).code
+            for replica, error in answer.items()
+            if error is not None and error is not NoError
+        }
+
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
         wanted = {
             TopicPartition(*tp): None if replicas is None else list(replicas)
@@ -449,6 +476,32 @@ class KafkaGateway(KafkaAccessMixin, KafkaTransactionsMixin):
             for row in topic.partition_result
             if row.error_code and for_code(row.error_code) is not ElectionNotNeededError
         }
+
+
+def _log_directory(broker: int, directory: Mapping[str, Any]) -> LogDirectory:
+    path, code = directory["log_dir"], directory["error_code"]
+    if code:
+        return LogDirectory(
+            broker=broker, log_dir=path, error=refusal(for_code(code), "log dirs").code
+        )
+    return LogDirectory(
+        broker=broker,
+        log_dir=path,
+        total_bytes=_known_size(directory.get("total_bytes")),
+        usable_bytes=_known_size(directory.get("usable_bytes")),
+        replicas=tuple(
+            ReplicaSize(
+                broker=broker,
+                log_dir=path,
+                tp=TP(topic["name"], part["partition_index"]),
+                size_bytes=part["partition_size"],
+                offset_lag=part["offset_lag"],
+                is_future=part["is_future_key"],
+            )
+            for topic in directory["topics"]
+            for part in topic["partitions"]
+        ),
+    )
 
 
 def _check_partitions(answer: Mapping[Any, Any], what: str) -> None:

@@ -31,6 +31,7 @@ PAGES = {
     "events": "/clusters/{cluster}/events",
     "broker": "/clusters/{cluster}/brokers/1",
     "broker-settings": "/clusters/{cluster}/brokers/1?tab=settings",
+    "broker-directories": "/clusters/{cluster}/brokers/1?tab=directories",
     "broker-log": "/clusters/{cluster}/brokers/1?tab=log",
     "access-denied": "/clusters/{cluster}/access?tab=denied",
     "topic-partition": "/clusters/{cluster}/topics/demo.orders?partition=0",

@@ -239,7 +239,7 @@ export const eventSearch = (raw: { last?: EventRange; sort?: EventGroup; subject
   subject: text(raw.subject),
 });
 
-export const BROKER_TABS = ["partitions", "settings", "process", "log", "operations"] as const;
+export const BROKER_TABS = ["partitions", "directories", "settings", "process", "log", "operations"] as const;
 /** Levels of a broker's log, from which on lines are shown. */
 export const LOG_LEVELS = ["INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 

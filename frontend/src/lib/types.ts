@@ -52,6 +52,8 @@ export type AddBrokersDiffData = Schemas["AddBrokersDiff"];
 export type RemoveBrokersDiffData = Schemas["RemoveBrokersDiff"];
 /** A plan that an operation or a refusal offers, on the same cluster. */
 export type NextPlan = Schemas["NextPlan"];
+export type AddLogDirectoryDiffData = Schemas["AddLogDirectoryDiff"];
+export type EmptyLogDirectoryDiffData = Schemas["EmptyLogDirectoryDiff"];
 export type UpgradeDiffData = Schemas["UpgradeDiff"];
 export type FinalizeDiffData = Schemas["FinalizeDiff"];
 export type ClusterVersions = Schemas["ClusterVersions"];
@@ -80,6 +82,7 @@ export type RetentionCounts = Schemas["RetentionCounts"];
 export type Retention = Schemas["Retention"];
 export type Collector = Schemas["Collector"];
 export type BrokerDetail = Schemas["BrokerDetail"];
+export type BrokerDirectories = Schemas["BrokerDirectories"];
 export type BrokerPlacement = Schemas["BrokerPlacement"];
 export type BrokerProcess = Schemas["BrokerProcess"];
 export type BrokerLoad = Schemas["Load"];

@@ -96,6 +96,7 @@ export const platformHost = over<PlatformHost>({
     load: 0.5,
     ports: 9,
     ports_free: 7,
+    directories: [],
     reported_at: AT,
     age_s: 5,
     is_stale: false,

@@ -18,6 +18,7 @@ import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 import { HostActForm } from "./host-act";
 import { HostAddress } from "./host-address";
+import { HostDirectories } from "./host-directories";
 import { HostDrain } from "./host-drain";
 import { actLabel, actsOf, AgentState, FreeOf, HostState, Reported } from "./host-parts";
 
@@ -83,6 +84,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
         <Stats items={figures(host)} />
         <HostAddress host={host} />
         {host.drain && <HostDrain host={host} drain={host.drain} />}
+        <HostDirectories host={host} />
         <div className="ps-cols-2-1">
           <Brokers host={host} />
           <Facts host={host} />

@@ -11,6 +11,7 @@ export { common } from "./common";
 export { connect } from "./connect";
 export { destinations } from "./destinations";
 export { diffs } from "./diffs";
+export { directories } from "./directories";
 export { drift } from "./drift";
 export { events } from "./events";
 export { fields } from "./fields";

@@ -2745,17 +2745,6 @@ export interface components {
             data: components["schemas"]["AccessDriftRow"][];
             users: components["schemas"]["SectionAge"];
         };
-        AccessDriftPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["AccessDrift"] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
-        };
         AccessDriftRow: {
             /** @description The plan that takes over what the brokers have. */
             adopt: components["schemas"]["AccessWay"] | null;
@@ -3727,6 +3716,11 @@ export interface components {
         };
         /** @enum {string} */
         ChangedSettingWayEnum: "dynamic" | "static";
+        ChangedUser: {
+            /** @description How it is, and how it was left. */
+            text: string;
+            username: string;
+        };
         Chart: {
             /** Format: date-time */
             as_of: string | null;
@@ -3793,17 +3787,6 @@ export interface components {
         ClientQuotaList: {
             data: components["schemas"]["ClientQuota"][];
             observed: components["schemas"]["Observed"];
-        };
-        ClientQuotaListPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["ClientQuota"][] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
         };
         Cluster: {
             bootstrap_servers: string;
@@ -4591,9 +4574,9 @@ export interface components {
         ConsoleAccessParts: {
             acls: components["schemas"]["AclListPart"];
             acls_counts: components["schemas"]["ListCountsPart"];
-            drift: components["schemas"]["AccessDriftPart"];
+            drift: components["schemas"]["DriftOfPagePart"];
             overlaps: components["schemas"]["PasswordOverlapListPart"];
-            quotas: components["schemas"]["ClientQuotaListPart"];
+            quotas: components["schemas"]["QuotasOfPagePart"];
             users: components["schemas"]["ListedUserListPart"];
             users_counts: components["schemas"]["UserCountsPart"];
         };
@@ -5055,6 +5038,30 @@ export interface components {
             /** @description The one that set the desired value last. */
             operation_id: string;
             text: string;
+        };
+        DriftOfPage: {
+            acls: components["schemas"]["SectionAge"];
+            changed_users: components["schemas"]["ChangedUser"][];
+            data: components["schemas"]["AccessDriftRow"][];
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+            users: components["schemas"]["SectionAge"];
+        };
+        DriftOfPagePart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["DriftOfPage"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         /** @enum {string} */
         EffectEnum: "reread" | "skip" | "first" | "removed" | "none" | "unknown";
@@ -7299,6 +7306,27 @@ export interface components {
             producer_byte_rate?: number | null;
             /** Format: double */
             request_percentage?: number | null;
+        };
+        QuotasOfPage: {
+            data: components["schemas"]["ClientQuota"][];
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+        };
+        QuotasOfPagePart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["QuotasOfPage"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         Readiness: {
             cluster: string;
@@ -14762,7 +14790,10 @@ export interface operations {
     };
     client_quota_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A part of whom a quota is of, in words, in any case. */
+                q?: string;
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -14800,6 +14831,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -25657,9 +25697,21 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From 1; one that is too far is the last. */
+                drift_page?: number;
+                /** @description A part of the name, or of how it is or was left, in any case. */
+                drift_q?: string;
+                /** @description name by default. */
+                drift_sort?: "-desired" | "-name" | "-observed" | "-seen" | "desired" | "name" | "observed" | "seen";
+                /** @description From 1; one that is too far is the last. */
                 page?: number;
                 /** @description A part of what an ACL says, in any case. */
                 q?: string;
+                /** @description From 1; one that is too far is the last. */
+                quotas_page?: number;
+                /** @description A part of whom a quota is of, in any case. */
+                quotas_q?: string;
+                /** @description words by default. */
+                quotas_sort?: "-consumer_byte_rate" | "-controller_mutation_rate" | "-producer_byte_rate" | "-request_percentage" | "-words" | "consumer_byte_rate" | "controller_mutation_rate" | "producer_byte_rate" | "request_percentage" | "words";
                 /** @description principal by default. */
                 sort?: "-host" | "-operation" | "-permission" | "-principal" | "-resource" | "host" | "operation" | "permission" | "principal" | "resource";
                 /** @description From 1; one that is too far is the last. */

@@ -8,6 +8,7 @@ import { api } from "@/lib/api-client";
 import { destinationWords, KINDS } from "@/lib/destinations";
 import type { AlertSeverity, Destination, DestinationKind } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/destinations";
 
 const say = words.destinationForm;
@@ -202,7 +203,7 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
         placeholder={fields.rules.length === 0 ? say.everyRule : undefined}
         searchable
         data={withChosen(
-          rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ?? [],
+          rules.data?.data.map((row) => ({ value: String(row.id), label: ruleTitle(row.id) })) ?? [],
           fields.rules,
         )}
         value={fields.rules}

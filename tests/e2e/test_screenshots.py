@@ -48,6 +48,7 @@ PAGES = {
     "access": "/clusters/{cluster}/access",
     "access-acls": "/clusters/{cluster}/access?tab=acls",
     "access-matrix": "/clusters/{cluster}/access?tab=matrix",
+    "access-drift": "/clusters/{cluster}/access?tab=drift",
     "access-quotas": "/clusters/{cluster}/access?tab=quotas",
     "access-check": "/clusters/{cluster}/access?tab=check&who=User:demo-app&op=DELETE&type=TOPIC&name=x",
     "reassign": "/clusters/{cluster}/reassign?topic=demo.orders",
@@ -82,6 +83,10 @@ PAGES = {
     "nowhere": "/there-is-no-such-page",
 }
 LOOKED_AT = {
+    "cluster",
+    "platform-host",
+    "platform-hosts",
+    "access-drift",
     "events",
     "broker",
     "broker-settings",

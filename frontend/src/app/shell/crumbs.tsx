@@ -33,7 +33,7 @@ const pages = (): Record<string, string> => ({
 
 /** Where this page is: cluster, section, resource. */
 export function Crumbs() {
-  const { broker, clusterId, topic, group, operationId, alertId, runbookId } = useParams({ strict: false });
+  const { broker, clusterId, topic, group, operationId, alertId, runbookId, hostId } = useParams({ strict: false });
   const { pathname } = useLocation();
   const cluster = useCluster(clusterId);
   const items: ReactNode[] = [];
@@ -107,6 +107,13 @@ export function Crumbs() {
       ),
     );
     if (operationId) items.push(operationId);
+  } else if (hostId) {
+    items.push(
+      <Link activeOptions={EXACT} to="/platform" search={{ tab: "hosts" }}>
+        {say.platform}
+      </Link>,
+      hostId,
+    );
   } else items.push(pages()[pathname] ?? say.overview);
   return (
     <nav aria-label={say.breadcrumb} className="ps-crumbs">

@@ -1,8 +1,10 @@
 import { IconChevronRight } from "@tabler/icons-react";
 import { Link, useLocation, useParams } from "@tanstack/react-router";
-import { Fragment, type ReactNode } from "react";
+import { Fragment, lazy, type ReactNode, Suspense } from "react";
 import { useCluster } from "@/lib/use-clusters";
 import { words } from "@/words";
+
+const RunbookCrumb = lazy(() => import("./runbook-crumb"));
 
 /** A link to where this page belongs is not the current page. */
 const EXACT = { exact: true } as const;
@@ -95,7 +97,12 @@ export function Crumbs() {
         say.runbooks
       ),
     );
-    if (runbookId) items.push(runbookId);
+    if (runbookId)
+      items.push(
+        <Suspense>
+          <RunbookCrumb id={runbookId} />
+        </Suspense>,
+      );
   } else if (pathname.startsWith("/operations")) {
     items.push(
       operationId ? (

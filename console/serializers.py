@@ -7,14 +7,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from console.access_shapes import DriftOfPageSerializer, QuotasOfPageSerializer
+from console.list_shapes import ListCountsSerializer
 from console.pages.attention import STATES
 from console.parts import OK, STALE, UNAVAILABLE
 from controlplane.access.lists import RULES_SHOWN
 from controlplane.access.serializers import (
-    AccessDriftSerializer,
     AclBindingSerializer,
     AclSerializer,
-    ClientQuotaSerializer,
     KafkaUserSerializer,
     PasswordOverlapSerializer,
 )
@@ -203,13 +203,6 @@ class ClusterSummarySerializer(Shape):
     size_bytes = serializers.IntegerField(allow_null=True, help_text="Over all replicas.")
 
 
-class ListCountsSerializer(Shape):
-    page = serializers.IntegerField(help_text="The one that is shown: at most the last.")
-    size = serializers.IntegerField(help_text="Rows a page.")
-    matched = serializers.IntegerField()
-    total = serializers.IntegerField(help_text="Without search and filters.")
-
-
 class PageOfListSerializer(Shape):
     page = serializers.IntegerField(help_text="The one that is shown: at most the last.")
     size = serializers.IntegerField(help_text="Rows a page.")
@@ -378,8 +371,8 @@ AccessPageSerializer = _page(
         "overlaps": _list(PasswordOverlapSerializer),
         "acls": _list(AclSerializer),
         "acls_counts": _one(ListCountsSerializer),
-        "quotas": _list(ClientQuotaSerializer),
-        "drift": _one(AccessDriftSerializer),
+        "quotas": _one(QuotasOfPageSerializer),
+        "drift": _one(DriftOfPageSerializer),
     },
 )
 DriftPageSerializer = _page("Drift", {"drift": _one(ClusterDriftSerializer)})

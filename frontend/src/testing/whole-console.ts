@@ -1,7 +1,15 @@
 /** Typical data for every page, by what it asks for: what a walk over all of them needs. */
 import type { Healing } from "@/lib/healing";
 import type { RebalanceSchedule } from "@/lib/rebalance-schedule";
-import type { ClientConfig, LagCounts, RetentionCounts, Message, MessageEvents, MessagePart } from "@/lib/types";
+import type {
+  ClientConfig,
+  ClusterVersions,
+  LagCounts,
+  RetentionCounts,
+  Message,
+  MessageEvents,
+  MessagePart,
+} from "@/lib/types";
 import {
   AT,
   attention,
@@ -162,6 +170,13 @@ const messages = () =>
     headers: { "Content-Type": "text/event-stream" },
   });
 const HOST = `GET /api/v1/operator/hosts/${platformHost().host_id}`;
+const next = {
+  ...{ kind: "topic.retention_lease", cluster_id: "c1", title: "Keep the records of sales longer" },
+  inputs: { name: "sales", retention_ms: 1_209_600_000, for_s: 86_400, reason: "unread" },
+} as const;
+const [offer] = versions().offers as [ClusterVersions["offers"][number]];
+const newer = { ...offer, name: "next", is_own: false, is_current: false, software: "0.2.0" };
+const marked = timelineEvent({ id: "ev_2", kind: "deployment", text: "sales 1.4 was deployed", removable: true });
 const loads = ok([
   { id: 1, leaders: 1, replicas: 2, size_bytes: 1024 },
   { id: 2, leaders: 0, replicas: 2, size_bytes: null },
@@ -179,7 +194,7 @@ export const WHOLE: Answers = {
   "GET /console/api/pages/overview": {
     parts: {
       clusters: ok([cluster(), cluster({ id: "c2", name: "second", phase: "DEGRADED" })]),
-      attention: ok([attention()]),
+      attention: ok([attention({ next })]),
       operations: ok([operation()]),
       hosts: ok([]),
     },
@@ -190,11 +205,11 @@ export const WHOLE: Answers = {
       summary: ok({ topics: 1, partitions: 1, under_replicated: 1, offline: 0, size_bytes: 1024 }),
       loads,
       reassignments: moves,
-      attention: ok([attention()]),
+      attention: ok([attention({ next })]),
       events: ok([timelineEvent()]),
       operations: ok([operation({ actor: "key:shown" })]),
       client_config: ok(connect),
-      versions: ok(versions({ is_mixed: true, protocol_newest: "3.9-IV0" })),
+      versions: ok(versions({ is_mixed: true, protocol_newest: "3.9-IV0", offers: [offer, newer] })),
     },
   },
   "GET /console/api/pages/topics/c1": {
@@ -294,7 +309,8 @@ export const WHOLE: Answers = {
   },
   "GET /api/v1/analytics/usage": told(usedBy, { ...usedBy, cluster_id: null, cluster: null }),
   "GET /api/v1/lag-objectives": listed([objective]),
-  "GET /api/v1/timeline": { ...listed([timelineEvent()]), kept_from: AT },
+  "GET /api/v1/timeline": { ...listed([timelineEvent(), marked]), kept_from: AT },
+  "GET /api/v1/deployments/ev_2": { ...marked, etag: ETAG },
   "GET /api/v1/alerts": listed([alert(), alert({ id: "al_2", state: "acknowledged", acknowledged_by: "user:bob" })]),
   "GET /api/v1/alerts/al_1": alertDetail(),
   "GET /api/v1/alert-rules": { data: [alertRule()] },

@@ -8,6 +8,7 @@ import { api } from "@/lib/api-client";
 import { destinationWords, KINDS } from "@/lib/destinations";
 import type { AlertSeverity, Destination, DestinationKind } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/destinations";
 
 const say = words.destinationForm;
@@ -205,7 +206,7 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
         searchable
         data={withChosen(
           [
-            ...(rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ?? []),
+            ...(rules.data?.data.map((row) => ({ value: String(row.id), label: ruleTitle(row.id) })) ?? []),
             { value: PROPOSALS, label: say.proposals },
           ],
           fields.rules,

@@ -64,7 +64,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
                 key={each}
                 size="xs"
                 variant="default"
-                {...((each === "declare-lost" || each === "remove") && { c: "red" })}
+                {...((each === "declare-lost" || each === "remove") && { c: "var(--ps-bad)" })}
                 onClick={() => setAct(each)}
               >
                 {actLabel(host, each)}

@@ -23,6 +23,7 @@ export { insights } from "./insights";
 export { kinds } from "./kinds";
 export { lateParts } from "./late-parts";
 export { messages } from "./messages";
+export { names } from "./names";
 export { navigation } from "./navigation";
 export { objectiveParts } from "./objective-parts";
 export { objectives } from "./objectives";

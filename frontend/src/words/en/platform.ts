@@ -66,7 +66,7 @@ export const platform = {
     aHostIsThereAs: "A host is there as soon as its agent has described it.",
     addAHost: "Add a host",
     admitItWhereTheControl:
-      "Without a way to this service: admit it where the control plane runs, then start its agent with the file that is made.",
+      "Where a host cannot reach this service: admit it on the machine of the control plane, then start its agent with the file that is written there.",
     command: "Command",
   },
   joinToken: {

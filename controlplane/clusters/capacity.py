@@ -148,7 +148,7 @@ def _directories(value: Any) -> tuple[DirectoryRoom, ...]:
     found: dict[str, DirectoryRoom] = {}
     for row in (value if isinstance(value, list) else [])[:DIRECTORIES_MAX]:
         name = row.get("name") if isinstance(row, dict) else None
-        if not is_directory_name(name) or name in found:
+        if not isinstance(name, str) or not is_directory_name(name) or name in found:
             continue
         total, free = _pair(row, "total_bytes", "free_bytes")
         found[name] = DirectoryRoom(

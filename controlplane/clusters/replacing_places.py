@@ -168,7 +168,7 @@ def move_row(row: Broker, to: dict[str, Any], generation: int) -> None:
         renewed = {"tls_token": "", "certificate_ends_at": None}
     rows = Broker.objects.filter(pk=row.pk, generation__lt=generation)
     # Another host has other disks: there it begins in the first.
-    first = {"log_dirs": [], "given_up_dirs": []}
+    first: dict[str, list[str]] = {"log_dirs": [], "given_up_dirs": []}
     rows.update(desired_state="running", generation=generation, **to, **renewed, **first)
 
 

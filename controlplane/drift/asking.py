@@ -26,7 +26,8 @@ class Asked:
 def settings_now(gateway: ClusterGateway, keys: Collection[str]) -> Asked:
     """Raises GatewayError: nothing is known of any broker."""
     live = sorted(node.id for node in gateway.describe_cluster().brokers)
-    found, silent = Asked(), []
+    found = Asked()
+    silent: list[int] = []
     refused: GatewayError | None = None
     for broker in live[:BROKERS_MAX]:
         if len(silent) >= SILENT_MAX:

@@ -120,7 +120,11 @@ def wanted_settings(cluster: Cluster) -> dict[str, WantedSetting]:
     )
     newest = list(rows.reverse()[:OPERATIONS_MAX])
     wanted = desired_settings(
-        (Configured(id=pk, at=at, changes=changes) for pk, at, changes in reversed(newest)),
+        (
+            Configured(id=pk, at=at, changes=changes)
+            for pk, at, changes in reversed(newest)
+            if at is not None
+        ),
         written=written,
         made_by=made[0] if made else None,
         made_at=made[1] if made else None,
@@ -167,6 +171,7 @@ def _quotas(found: Found, reader: Reader) -> None:
     wanted = desired_quotas(
         Set(id=pk, at=ended, inputs=inputs, after=diff["after"])
         for pk, ended, inputs, diff in reversed(newest)
+        if ended is not None
     )
     if not wanted:
         return
@@ -241,6 +246,8 @@ def _wanted_replicas(reader: Reader) -> dict[str, dict[int, Wanted]]:
     newest: list[Moved] = []
     partitions = 0
     for pk, ended, moved in rows.reverse()[:MOVES_OPERATIONS_MAX].iterator(chunk_size=5):
+        if ended is None:
+            continue
         newest.append(Moved(id=pk, at=ended, partitions=moved))
         partitions += len(moved)
         if partitions >= PARTITIONS_MAX:

@@ -27,7 +27,7 @@ from spark_analytics.contracts.gold import GROUP_ROLLUP
 
 POINTS_DEFAULT = 240
 BROKER_MAX = PARTITION_MAX = 2**31 - 1
-TOPIC_CHARS = GROUP_ROLLUP.column("topic").length_max
+TOPIC_CHARS = GROUP_ROLLUP.column("topic").length_max or 0
 GROUP_CHARS = GROUP_ROLLUP.column("group").length_max
 LISTS = (TOPIC, GROUP, BROKER)
 PARTITION_DIGITS = len(str(PARTITION_MAX))

@@ -117,7 +117,7 @@ def broker_directories(
         if failed
         else missing(broker_id, (), ())
     )
-    used = {each.name for each in among}
+    used = {MAIN, *(each.name for each in among), *(row.log_dirs if row is not None else ())}
     return {
         "rows": [_shown(each, among, is_managed=row is not None) for each in among],
         "further": [

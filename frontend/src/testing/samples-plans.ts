@@ -73,8 +73,29 @@ const DIFFS: Record<OperationKind, object> = {
   },
   "cluster.replace_broker": {
     ...{ broker: 2, leaders: 3, replicas: 9, way: "move", reason: "The rack a has the most room." },
+    throttle_bytes_per_s: 52428800,
     before: { address: "10.0.0.2", client_port: 9092, rack: "b" },
     after: { address: null, client_port: null, rack: "b" },
+  },
+  "cluster.change_addresses": {
+    ...{ canary_s: 30, bootstrap_before: "10.0.0.1:9092", bootstrap_after: "10.0.1.1:9092" },
+    brokers: [{ ...rolled, from_address: "10.0.0.1", to_address: "10.0.1.1", renews_certificate: true }],
+  },
+  "cluster.add_log_directory": {
+    ...{ canary_s: 30, directory: "fast" },
+    brokers: [
+      { ...rolled, log_dirs: { before: ["main"], after: ["main", "fast"] }, free_bytes: 4096, total_bytes: 8192 },
+    ],
+  },
+  "cluster.empty_log_directory": {
+    ...{ canary_s: 30, directory: "fast", remove: true, bytes_per_s: 52428800 },
+    brokers: [
+      {
+        ...{ ...rolled, state: "working", leaving: 4, leaving_bytes: 4096 },
+        log_dirs: { before: ["main", "fast"], after: ["main"] },
+        moves: [{ directory: "main", replicas: 4, size_bytes: 4096 }],
+      },
+    ],
   },
   "cluster.upgrade": {
     ...{ canary_s: 30, protocol, way_back: { is_open: true, text: "The same kind of plan leads back." } },

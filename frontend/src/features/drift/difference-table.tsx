@@ -16,7 +16,7 @@ const say = words.table;
 type Row = ClusterDrift["data"][number];
 
 const column = createColumnHelper<Row>();
-const nameOf = (row: Row) => (row.field ? `${row.field} of ${row.name}` : row.name);
+const nameOf = (row: Row) => (row.field ? say.fieldOf(row.field, row.name) : row.name);
 
 interface DifferenceTableProps {
   clusterId: string;

@@ -26,6 +26,7 @@ export const drift = {
     acl: "ACLs",
   },
   table: {
+    fieldOf: (field: string, name: string) => `${field} of ${name}`,
     label: "Differences",
     changed: "Changed",
     isNow: "Is now",

@@ -16,10 +16,10 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 class Exchange:
-    """One request and its answer."""
+    """One request and its answer. Its task may outlive it, and what starts from that task."""
 
     def __init__(self) -> None:
-        self.is_cut = False
+        self.is_cut = self.is_over = False
 
     def keeping_back_the_end(self, send: Send) -> Send:
         """`send`, without the end of an answer that is cut."""
@@ -49,7 +49,7 @@ def cut() -> bool:
         False where no server sends it that could break a connection.
     """
     exchange = _EXCHANGE.get()
-    if exchange is None:
+    if exchange is None or exchange.is_over:
         return False
     exchange.is_cut = True
     return True

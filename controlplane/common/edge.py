@@ -90,7 +90,8 @@ class RequestEdge:
             has_begun = True
             await send(message)
 
-        sending = cut_answers.begin().keeping_back_the_end(noting)
+        exchange = cut_answers.begin()
+        sending = exchange.keeping_back_the_end(noting)
         try:
             if any(b"\0" in value for _, value in scope["headers"]):
                 raise BadHeader("A header holds a null.")
@@ -102,6 +103,7 @@ class RequestEdge:
             REQUESTS_REFUSED.labels(refused.code).inc()
             await _answer(scope, send, refused)
         finally:
+            exchange.is_over = True
             self.held_bytes -= body.held_bytes
 
     def hold(self, count: int) -> None:

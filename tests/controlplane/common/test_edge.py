@@ -6,6 +6,7 @@ import contextlib
 import pytest
 from prometheus_client import REGISTRY
 
+from controlplane.common.cut_answers import cut
 from controlplane.common.edge import RequestEdge, body_max_bytes
 from controlplane.common.limits import BODY_MAX_BYTES, SMALL_BODY_MAX_BYTES
 from tests.controlplane.rest.asgi import AsgiClient
@@ -161,3 +162,26 @@ def test_no_charset_of_the_client_decodes_anything(inner, given, kept):
 def test_only_the_api_takes_large_bodies():
     assert body_max_bytes("/api/v1/plans") == BODY_MAX_BYTES
     assert body_max_bytes("/console/api/login") == SMALL_BODY_MAX_BYTES
+
+
+def test_what_has_been_answered_is_not_cut_any_more():
+    """Whoever goes on in the request's task, or copies its context, has no connection to break."""
+    said = []
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        said.append(cut())
+        await send({"type": "http.response.body", "body": b"", "more_body": True})
+
+    async def exchange():
+        scope = {"type": "http", "path": "/", "headers": []}
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        await RequestEdge(app)(scope, None, send)
+        said.append(cut())
+
+    asyncio.run(exchange())
+    assert said == [True, False]

@@ -171,6 +171,9 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         moved_hosts(world, f"127.0.{number}.1")
     if kind in DIRECTORIES:
         give_hosts_a_disk(world)
+    if kind == "cluster.add_log_directory":
+        Broker.objects.filter(cluster=world.cluster, broker_id=number).update(log_dirs=[])
+        told(world)
     if kind == "cluster.empty_log_directory":
         for part in gateway.topics[topic].partitions:
             part.replicas = (number, 3)

@@ -48,6 +48,8 @@ TURNING_BACK = [
 # Where the way back is longest, if that is not the last step: what a broker has left is deleted in
 # that, after which it stays where it is and asks nobody (`test_restores`); by then its limit is off.
 FARTHEST = {("cluster.replace_broker", name): "sync" for name in ("return", "unlimit")}
+# Once replicas have arrived they stay; while they are under way their moves can be ended.
+FARTHEST |= {("cluster.empty_log_directory", name): "move" for name in ("hold", "lift")}
 # A limit is set on whatever holds what is read: another broker's is on others.
 LIMITING = {"cluster.replace_broker": ("alter_broker_configs", "alter_topic_configs")}
 BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK")

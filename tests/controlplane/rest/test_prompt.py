@@ -76,6 +76,7 @@ RECORDS = {
 }
 PARTS_NOBODY_KEEPS = {
     "broker": {"settings"},
+    "directories": {"directories"},
     "producers": {"producers"},
     "replicas": {"replicas"},
 }

@@ -65,7 +65,7 @@ export const EVERY_PAGE = {
     "/settings": tabs("/settings", SETTINGS_TABS),
     "/profile": ["/profile"],
     "/platform": tabs("/platform", PLATFORM_TABS),
-    "/platform/hosts/$hostId": [`/platform/hosts/${platformHost().host_id}`],
+    "/platform/hosts/$hostId": [`/platform/hosts/${platformHost().host_id}`, "/platform/hosts/host-2"],
   },
 } as const satisfies Record<string, Record<string, readonly string[]>>;
 

@@ -18,6 +18,7 @@ const OPENED_IN: Record<Part, readonly string[]> = {
     "features/brokers",
     "features/events",
     "features/reassignments",
+    "features/drift",
     "features/access",
     "app/",
   ],

@@ -26,6 +26,7 @@ const FILES = [
   "/api/v1/clusters/c1/topics/sales/messages/export",
   "/api/v1/audit-events/export",
 ];
+const HOSTS = [platformHost().host_id, "host-2"];
 const HOST_ACTS = ["cordon", "uncordon", "drain", "declare-lost", "remove"] as const;
 
 const asked = <T>({ body }: Asked): T => body as T;
@@ -61,7 +62,12 @@ export const ACTS: Answers = {
     ]),
   ),
   ...Object.fromEntries(
-    HOST_ACTS.map((act) => [`GET /api/v1/operator/hosts/${platformHost().host_id}/plans/${act}`, hostPlan({ act })]),
+    HOSTS.flatMap((host_id) =>
+      HOST_ACTS.map((act) => [`GET /api/v1/operator/hosts/${host_id}/plans/${act}`, hostPlan({ act, host_id })]),
+    ),
+  ),
+  ...Object.fromEntries(
+    HOSTS.map((id) => [`POST /api/v1/operator/hosts/${id}/address`, platformHost({ host_id: id })]),
   ),
   "GET /api/v1/clusters/c1/topics/sales": topic(),
   "GET /api/v1/clusters/c1/topics/sales/partitions/0/segments": {

@@ -46,7 +46,9 @@ import { alert, alertDetail, alertOverride, alertRule, delivery, destination, si
 import { group, groupCounts, groupOffset, groupRow, lagPoint } from "./samples-groups";
 import { runbook, runbookEntry, runbookRun, runbookRunDetail } from "./samples-runbooks";
 import { type Answers, ok } from "./server";
+import { brokerDirectories, directory, failedDirectory, hostDirectory } from "./samples-directories";
 import { clusterDrift } from "./samples-drift";
+import { consumption } from "./samples-throughput";
 import { ACCESS, rule, read } from "./whole-console-access";
 import { ANALYSES, told } from "./whole-console-analyses";
 
@@ -169,7 +171,36 @@ const messages = () =>
   new Response(sent("message", message) + sent("done", looked_at), {
     headers: { "Content-Type": "text/event-stream" },
   });
-const HOST = `GET /api/v1/operator/hosts/${platformHost().host_id}`;
+const directories = brokerDirectories({
+  rows: [
+    directory(),
+    directory({ name: "bulk", path: "/mnt/bulk/c1-2/data", arriving: 2, can_be_removed: true }),
+    failedDirectory(),
+  ],
+  further: [
+    { name: "slow", total_bytes: 1024 ** 4, free_bytes: 1024 ** 3, problem: null },
+    { name: "cold", total_bytes: null, free_bytes: null, problem: "Its disk is not mounted." },
+  ],
+  ...{ lost_replicas: 3, only_here: 1 },
+});
+const consumed = { group: "readers", topic: "sales", partition: 0, values: [1, 2.5], last: 2.5 };
+const HOSTS = "GET /api/v1/operator/hosts";
+/** Its brokers advertise another address than it has. */
+const moved = platformHost({
+  address: "10.0.0.9",
+  capacity: {
+    ...platformHost().capacity,
+    directories: [hostDirectory(), hostDirectory({ name: "fast", problem: "Its disk is not mounted." })],
+  },
+});
+const followed = {
+  ...moved,
+  host_id: "host-2",
+  address_change: {
+    ...{ address: "10.0.0.9", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
+    ...{ operation_id: "op_1", about: "orders", waiting_for: "orders: 1 partition with replicas out of sync." },
+  },
+};
 const next = {
   ...{ kind: "topic.retention_lease", cluster_id: "c1", title: "Keep the records of sales longer" },
   inputs: { name: "sales", retention_ms: 1_209_600_000, for_s: 86_400, reason: "unread" },
@@ -261,6 +292,7 @@ export const WHOLE: Answers = {
       operations: ok([operation({ kind: "broker.restart", resource: "broker/2" })]),
     },
   },
+  "GET /console/api/pages/directories/c1/2": { parts: { directories: ok(directories) } },
   "GET /console/api/pages/placement/c1/2": { parts: { partitions: ok({ ...placed, rows: [placedOf] }) } },
   "GET /api/v1/clusters/c1/brokers/2/log": {
     ...listed([{ text: "the last line", level: "ERROR", cut: true }]),
@@ -302,6 +334,14 @@ export const WHOLE: Answers = {
   "GET /console/api/pages/operation/op_1": {
     parts: { operation: ok(operation({ cancellable: true, revertible: true })), plan: ok(plan()) },
   },
+  "GET /api/v1/clusters/c1/analytics/consumption": consumption({
+    ...{ as_of: AT, stale_after: "2999-03-04T05:06:07Z", ts_ms: [0, 120_000] },
+    ...{
+      complete: false,
+      reason: "One broker did not answer.",
+      rows: [consumed, { ...consumed, group: "idle", values: [null, null], last: null }],
+    },
+  }),
   "GET /api/v1/clusters/c1/analytics/lag": gold(lagPoint()),
   "GET /api/v1/clusters/c1/schema-registry": {
     ...{ url: "https://schemas.example.org", username: "reader", ca_pem: "", has_password: true },
@@ -330,10 +370,14 @@ export const WHOLE: Answers = {
   "GET /api/v1/message-masks": listed([]),
   "GET /api/v1/operator/tenants": listed([tenantSummary()]),
   "GET /api/v1/operator/users": listed([platformUser()]),
-  "GET /api/v1/operator/hosts": { data: [platformHost()] },
+  [HOSTS]: { data: [moved, followed] },
   "GET /api/v1/operator/analytics/backfills": listed([]),
-  [HOST]: platformHost(),
-  [`${HOST}/events`]: listed([event({ action: "host.cordon", reason: "a new disk" })]),
+  ...Object.fromEntries(
+    [moved, followed].flatMap((host) => [
+      [`${HOSTS}/${host.host_id}`, host],
+      [`${HOSTS}/${host.host_id}/events`, listed([event({ action: "host.cordon", reason: "a new disk" })])],
+    ]),
+  ),
   "POST /console/api/invitation": {
     ...{ leads_to: "tenant", tenant: "Acme", role: "operator", username: null, expires_at: "2026-12-01T10:00:00Z" },
   },

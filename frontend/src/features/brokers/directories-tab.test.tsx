@@ -1,48 +1,16 @@
 import { screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
+import type { BrokerDirectories } from "@/lib/types";
 import { openPage, press, rowsOf } from "@/testing/app";
 import { broker, plan } from "@/testing/samples";
+import { brokerDirectories, directory, failedDirectory } from "@/testing/samples-directories";
 import { type Answers, ok, PENDING, unavailable } from "@/testing/server";
 
 const PAGE = "GET /console/api/pages/directories/c1/2";
 const away = unavailable("not of this test");
-const directory = (more: object = {}) => ({
-  name: "main",
-  path: "/srv/c1-2/data",
-  state: "working",
-  error: null,
-  problem: null,
-  total_bytes: 1024 ** 4,
-  usable_bytes: 1024 ** 4 / 4,
-  replicas: 12,
-  arriving: 0,
-  size_bytes: 4096,
-  can_be_emptied: true,
-  can_be_removed: false,
-  ...more,
-});
 const fast = directory({ name: "fast", path: "/mnt/fast/c1-2/data", arriving: 2, can_be_removed: true });
-const broken = directory({
-  name: "fast",
-  path: "/mnt/fast/c1-2/data",
-  state: "failed",
-  error: "KAFKA_STORAGE_ERROR",
-  problem: "<b>It cannot be read.</b>",
-  total_bytes: null,
-  usable_bytes: null,
-  replicas: null,
-  size_bytes: null,
-  can_be_removed: true,
-});
-const found = (more: object = {}) => ({
-  rows: [directory(), fast],
-  further: [],
-  further_unknown: null,
-  lost_replicas: 0,
-  only_here: 0,
-  managed: true,
-  ...more,
-});
+const broken = failedDirectory();
+const found = (more: Partial<BrokerDirectories> = {}) => brokerDirectories({ rows: [directory(), fast], ...more });
 
 const open = (directories: unknown, { mayChange = true, more = {} }: { mayChange?: boolean; more?: Answers } = {}) =>
   openPage("/clusters/c1/brokers/2?tab=directories", {

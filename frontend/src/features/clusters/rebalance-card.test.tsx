@@ -85,7 +85,7 @@ describe("the scheduled rebalance of a cluster", () => {
 
   it("is set with its windows, as it was read", async () => {
     const { asked } = await open({ ...schedule, enabled: false }, { [`PUT ${ADDRESS}`]: schedule });
-    fireEvent.click(await (await card()).findByRole("button", { name: "Change" }));
+    fireEvent.click(await (await card()).findByRole("button", { name: "Change the schedule" }));
     const form = within(await screen.findByRole("dialog"));
     fireEvent.click(form.getByLabelText("Rebalance this cluster by itself"));
     fireEvent.change(form.getByLabelText("Above, % from the mean"), { target: { value: "35" } });
@@ -106,7 +106,7 @@ describe("the scheduled rebalance of a cluster", () => {
   it("offers a reader nothing that could only be refused", async () => {
     await open(schedule, { "GET /console/api/session": session({ can_write: false }) });
     await screen.findByText("Brokers are at most 3 % from the mean.");
-    expect((await card()).queryByRole("button", { name: "Change" })).toBeNull();
+    expect((await card()).queryByRole("button", { name: "Change the schedule" })).toBeNull();
   });
 
   it("says when it cannot be read", async () => {

@@ -2,8 +2,9 @@ import { screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { plan, session } from "@/testing/samples";
+import { session } from "@/testing/samples";
 import { clusterDrift, difference } from "@/testing/samples-drift";
+import { planOf } from "@/testing/samples-plans";
 import { type Answers, ok } from "@/testing/server";
 import type { ClusterDrift } from "@/lib/types";
 
@@ -57,10 +58,7 @@ describe("what is not as it was left", () => {
   });
 
   it("plans either way", async () => {
-    const { asked } = await open(
-      { data: [difference()] },
-      { "POST /api/v1/plans": plan({ kind: "cluster.configure" }) },
-    );
+    const { asked } = await open({ data: [difference()] }, { "POST /api/v1/plans": planOf("cluster.configure") });
     await screen.findByText("log.retention.ms");
     press(/^Take over log\.retention\.ms/);
     const posted = () => asked.find((one) => one.method === "POST");
@@ -70,6 +68,7 @@ describe("what is not as it was left", () => {
       cluster_id: "c1",
       inputs: { config: { "log.retention.ms": "2000" }, adopt: true },
     });
+    expect((await rowsOf("Settings of all brokers"))[0]?.[0]).toBe("log.retention.ms");
   });
 
   it("offers readers no plan", async () => {

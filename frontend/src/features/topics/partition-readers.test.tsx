@@ -15,7 +15,7 @@ const open = (answer: unknown) =>
         retention: unavailable("x"),
       },
     },
-    "GET /console/api/pages/replicas/c1/sales": unavailable("x"),
+    "GET /console/api/pages/replicas/c1/sales": { parts: { replicas: unavailable("x") } },
     [`GET ${ADDRESS}`]: answer,
   });
 const measured = {

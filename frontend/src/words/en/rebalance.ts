@@ -8,7 +8,7 @@ export const rebalance = {
     offText: "Partitions move only when somebody plans it.",
     onText: (percent: number, limit: Slot) =>
       rich`When a broker is more than ${percent} % from the mean by bytes or by preferred leaders, partitions are moved at ${limit} per broker at most.`,
-    change: "Change",
+    change: "Change the schedule",
     anyTime: "One may begin at any time.",
     windowOpen: "Maintenance window: open now. What has begun goes on after its end.",
     windowOpens: (time: Slot) =>

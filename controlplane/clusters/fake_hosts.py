@@ -132,10 +132,10 @@ class FakeHosts:
             if key in self.reports:
                 found[key] = self.reports[key]
             elif spec is not None:
-                found[key] = self._report(key[0], spec)
+                found[key] = self.report(key[0], spec)
         return {key: replace(each, is_watched=key[0] not in dead) for key, each in found.items()}
 
-    def _report(self, host_id: str, spec: dict[str, Any]) -> Observed:
+    def report(self, host_id: str, spec: dict[str, Any]) -> Observed:
         """Its brokers run what they were given, and say so."""
         known = self.releases.get(host_id, Installed()).release(spec.get("version", OWN))
         said = Observed(
@@ -175,11 +175,11 @@ class FakeHosts:
         self._answer()
         self.desired[key] = spec
         if self.serves is not None and spec["cluster_id"] == self.serves[0]:
-            self._serve(self.serves[1], spec)
+            self.serve(self.serves[1], spec)
         for follower in self.followers:
             follower(key, spec)
 
-    def _serve(self, gateway: FakeGateway, spec: dict[str, Any]) -> None:
+    def serve(self, gateway: FakeGateway, spec: dict[str, Any]) -> None:
         """Brokers above those that the fake cluster began with follow what their hosts are told;
         all of them have the directories that they are given.
         """

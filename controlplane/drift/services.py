@@ -76,7 +76,7 @@ def look(cluster_id: str) -> bool:
         row = rows.select_related("cluster__tenant").get()
         if row.cluster.deleted_at is None and row.cluster.phase == RUNNING:
             again = EVERY if _read_settings(row) else EVERY_SILENT
-            _keep(row)
+            keep(row)
     finally:
         leases.release(rows, token, due_at=timezone.now() + again)
     return True
@@ -106,7 +106,7 @@ def _noted(row: DriftLook) -> bool:
     return True
 
 
-def _keep(row: DriftLook) -> None:
+def keep(row: DriftLook) -> None:
     """Compare, and write what is new, what is otherwise, and what is mended."""
     reader = reader_of(row.cluster, EVERYTHING)
     revision = section_revision(reader)

@@ -11,11 +11,11 @@ from dataclasses import replace
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake_access import FakeAccessMixin
 from controlplane.gateway.fake_broker import FakeBroker
+from controlplane.gateway.fake_log_dirs import FakeLogDirsMixin
 from controlplane.gateway.fake_records import FakeRecordsMixin
 from controlplane.gateway.fake_replicas import FakeReplicasMixin
 from controlplane.gateway.fake_state import (
     DISK,
-    FIRST_DIR,
     TOPIC_DEFAULTS,
     FakePartition,
     FakeTopic,
@@ -23,7 +23,6 @@ from controlplane.gateway.fake_state import (
     dead_group,
     is_int,
     offset_at,
-    replica_sizes,
 )
 from controlplane.gateway.fake_transactions import FakeTransactionsMixin
 from controlplane.gateway.record_port import Isolation
@@ -38,20 +37,19 @@ from controlplane.gateway.types import (
     GroupDescription,
     GroupListing,
     GroupMember,
-    LogDirectory,
-    LogDirSpace,
     NewTopic,
     OffsetAt,
     PartitionDescription,
     ProbeResult,
     ProbeStep,
     QuotaEntity,
-    ReplicaSize,
     TopicDescription,
 )
 
 
-class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTransactionsMixin):
+class FakeGateway(
+    FakeAccessMixin, FakeLogDirsMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTransactionsMixin
+):
     def __init__(self, brokers: int = 3) -> None:
         self.brokers = {
             i: BrokerNode(id=i, host="127.0.0.1", port=9000 + i, rack=f"r{i}")
@@ -403,87 +401,6 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTran
         return found
 
     # -- replicas -----------------------------------------------------------------------------
-    def log_dirs(
-        self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None
-    ) -> list[ReplicaSize]:
-        self.called("log_dirs")
-        asked = self.brokers if brokers is None else brokers
-        for broker in asked:
-            self._answers(broker)
-        return [
-            row
-            for name, topic in self.topics.items()
-            if topics is None or name in topics
-            for index, part in enumerate(topic.partitions)
-            for row in replica_sizes(TP(name, index), part)
-            if row.broker in asked
-        ]
-
-    def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
-        self.called("log_dir_space")
-        for broker in brokers:
-            self._answers(broker)
-        return [
-            LogDirSpace(broker=broker, log_dir="/data", total_bytes=total, usable_bytes=usable)
-            for broker in sorted(brokers)
-            for total, usable in [self.disks.get(broker) or (None, None)]
-        ]
-
-    def log_directories(self, brokers: Collection[int]) -> list[LogDirectory]:
-        """What is on its way arrives by the second look."""
-        self.called("log_directories")
-        found = []
-        for broker in sorted(brokers):
-            self._answers(broker)
-            held = self._held_by(broker)
-            rooms = {FIRST_DIR: self.disks.get(broker), **self.further_dirs.get(broker, {})}
-            for path, room in rooms.items():
-                if (broker, path) in self.failed_dirs:
-                    error = "KAFKA_STORAGE_ERROR"
-                    found.append(LogDirectory(broker=broker, log_dir=path, error=error))
-                    continue
-                total, usable = room or (None, None)
-                found.append(
-                    LogDirectory(
-                        broker=broker,
-                        log_dir=path,
-                        total_bytes=total,
-                        usable_bytes=usable,
-                        replicas=tuple(row for row in held if row.log_dir == path),
-                    )
-                )
-            self._arrive(broker)
-        return found
-
-    def _held_by(self, broker: int) -> list[ReplicaSize]:
-        return [
-            row
-            for name, topic in self.topics.items()
-            for index, part in enumerate(topic.partitions)
-            for row in replica_sizes(TP(name, index), part)
-            if row.broker == broker
-        ]
-
-    def _arrive(self, broker: int) -> None:
-        for topic in self.topics.values():
-            for part in topic.partitions:
-                if broker in part.future:
-                    part.lies_in[broker] = part.future.pop(broker)
-
-    def alter_replica_log_dirs(self, broker: int, wanted: Mapping[TP, str]) -> dict[TP, str]:
-        self.called("alter_replica_log_dirs")
-        self._answers(broker)
-        refused = {}
-        for tp, path in wanted.items():
-            if path != FIRST_DIR and path not in self.further_dirs.get(broker, {}):
-                refused[tp] = "LOG_DIR_NOT_FOUND"
-                continue
-            part = self.topics[tp.topic].partitions[tp.partition]
-            part.future.pop(broker, None)
-            if part.lies_in.get(broker, FIRST_DIR) != path:
-                part.future[broker] = path
-        return refused
-
     def close(self) -> None:
         """Nothing is open."""
 

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("clusters", "0010_software_version"),
+        ("clusters", "0001_initial"),
     ]
 
     operations = [

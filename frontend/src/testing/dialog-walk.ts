@@ -10,7 +10,7 @@ import type { Answers } from "./server";
 const PRESSES_MAX = 400;
 /** How often a page's own form is filled in: what was filled in may ask for more. */
 const FORMS_MAX = 4;
-/** How often something is opened for what is in it. */
+/** How often something is opened for each thing that is in it. */
 const OPENINGS_MAX = 14;
 
 export interface Walked {
@@ -39,7 +39,7 @@ interface Tools {
     client: QueryClient;
     asked: { method: string; url: string }[];
     crashes: unknown[];
-    router: { state: { location: { pathname: string } } };
+    router: { state: { location: { pathname: string; search: { tab?: string } } } };
   }>;
   leaks: () => string[];
   standing: Answers;
@@ -62,7 +62,8 @@ function uppermost(): HTMLElement | null {
 function titleOf(layer: HTMLElement | null): string {
   if (!layer) return "";
   const title = document.getElementById(layer.getAttribute("aria-labelledby") ?? "");
-  return layer.getAttribute("aria-label") ?? title?.textContent ?? "";
+  // A menu has the name of its button, which may be a picture.
+  return layer.getAttribute("aria-label") ?? title?.getAttribute("aria-label") ?? title?.textContent ?? "";
 }
 
 const CONTROLS = "button, [role=menuitem]";
@@ -128,9 +129,11 @@ class Walk {
   private isDone(key: string, above: ReadonlySet<string> = new Set()): boolean {
     const times = this.known.pressed.get(key) ?? 0;
     if (times === 0) return false;
-    if (times >= OPENINGS_MAX || above.has(key)) return true;
+    const inside = this.known.inside.get(key) ?? new Set<string>();
+    // A menu is opened again for each of its items, of which the first may be opened often.
+    if (times >= OPENINGS_MAX * Math.max(1, inside.size) || above.has(key)) return true;
     const below = new Set([...above, key]);
-    return [...(this.known.inside.get(key) ?? [])].every((child) => this.isDone(child, below));
+    return [...inside].every((child) => this.isDone(child, below));
   }
 
   private async fill(layer: HTMLElement | null): Promise<boolean> {
@@ -231,10 +234,17 @@ class Walk {
       if (place >= 0) this.openers.splice(place);
       this.openers.push({ key, layer: now });
     }
-    if (this.page.router.state.location.pathname !== decodeURI(this.path.split(/[?#]/)[0] ?? "")) {
+    if (this.hasLeft()) {
       this.openers.splice(0);
       await this.open();
     }
+  }
+
+  /** For another page, or another tab of this one. */
+  private hasLeft(): boolean {
+    const { pathname, search } = this.page.router.state.location;
+    const own = new URL(this.path, "http://console");
+    return pathname !== decodeURI(own.pathname) || (search.tab ?? null) !== own.searchParams.get("tab");
   }
 
   /** Notes what there is to press in a layer with what opened it. */

@@ -368,7 +368,14 @@ export const WHOLE: Answers = {
   "GET /api/v1/service-accounts": listed([serviceAccount()]),
   "GET /api/v1/api-keys": listed([apiKey()]),
   "GET /api/v1/message-masks": listed([]),
-  "GET /api/v1/operator/tenants": listed([tenantSummary()]),
+  "GET /api/v1/operator/tenants": listed([
+    tenantSummary(),
+    tenantSummary({ id: "t2", slug: "globex", name: "Globex", state: "suspended" }),
+  ]),
+  "GET /api/v1/operator/tenants/t2": {
+    ...{ ...tenantSummary({ id: "t2", slug: "globex", name: "Globex", state: "suspended" }), member_list: [] },
+    remains: [{ kind: "cluster", id: "c1", name: "orders" }],
+  },
   "GET /api/v1/operator/users": listed([platformUser()]),
   [HOSTS]: { data: [moved, followed] },
   "GET /api/v1/operator/analytics/backfills": listed([]),

@@ -245,7 +245,7 @@ def test_a_replica_that_comes_in_right_before_the_restart_keeps_the_directory(us
 
 def test_a_move_that_gets_nowhere_ends_by_its_name(used, monkeypatch):
     operation = used.start(used.plan(EMPTY, directory="fast", canary_s=0))
-    monkeypatch.setattr(used.gateway, "_arrive", lambda _broker: None)
+    monkeypatch.setattr(used.gateway, "arrive", lambda _broker: None)
     monkeypatch.setattr("controlplane.clusters.emptying_steps.STALLED_S", -1.0)
     ended = drive(operation)
     assert ended.error["code"] == "moves-stalled"
@@ -256,7 +256,7 @@ def test_a_move_that_gets_nowhere_ends_by_its_name(used, monkeypatch):
 
 def test_cancelled_in_the_middle_what_moves_ends_where_it_was(used, monkeypatch):
     operation = used.start(used.plan(EMPTY, directory="fast", canary_s=0))
-    monkeypatch.setattr(used.gateway, "_arrive", lambda _broker: None)
+    monkeypatch.setattr(used.gateway, "arrive", lambda _broker: None)
     parts = used.gateway.topics["orders"].partitions
     for _ in range(100):
         drive(operation, ticks=1)
@@ -377,7 +377,7 @@ def test_a_disk_that_works_again_makes_the_plan_stale(failed):
 
 
 def test_what_its_host_keeps_is_no_success(used, monkeypatch):
-    report = used.hosts._report  # noqa: SLF001 - the fake itself
+    report = used.hosts.report
 
     def keeping(host_id, spec):
         said = report(host_id, spec)
@@ -385,10 +385,10 @@ def test_what_its_host_keeps_is_no_success(used, monkeypatch):
         return replace(said, log_dirs=(*said.log_dirs[:1], kept))
 
     operation = used.start(used.plan(EMPTY, directory="fast", canary_s=0))
-    monkeypatch.setattr(used.hosts, "_report", keeping)
-    serve = used.hosts._serve  # noqa: SLF001
+    monkeypatch.setattr(used.hosts, "report", keeping)
+    serve = used.hosts.serve
     monkeypatch.setattr(
-        used.hosts, "_serve", lambda gateway, spec: serve(gateway, {**spec, "log_dirs": ["fast"]})
+        used.hosts, "serve", lambda gateway, spec: serve(gateway, {**spec, "log_dirs": ["fast"]})
     )
     ended = drive(operation)
     assert ended.error["code"] == "directory-not-empty"

@@ -350,7 +350,7 @@ def test_two_do_not_look_at_one_cluster(theirs, monkeypatch):
     seen(theirs)
     again = []
     monkeypatch.setattr(
-        "controlplane.drift.services._keep", lambda row: again.append(look(row.cluster_id))
+        "controlplane.drift.services.keep", lambda row: again.append(look(row.cluster_id))
     )
     assert look(theirs.cluster.pk)
     assert again == [False]

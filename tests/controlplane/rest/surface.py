@@ -11,7 +11,7 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
-from tests.controlplane.kind_plans import moved_hosts
+from tests.controlplane.kind_plans import give_hosts_a_disk, moved_hosts, use_disk
 
 METHODS = ("get", "post", "put", "patch", "delete")
 # A person's own session: signing in and out, choosing among one's tenants, the password, one-time
@@ -287,7 +287,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "cluster.delete": {},
     "broker.restart": {"broker": 1},
     "cluster.configure": {"config": {"log.retention.ms": "3600000"}, "canary_s": 0},
-    "cluster.replace_broker": {"broker": 1},
+    "cluster.replace_broker": {"broker": 1, "throttle_bytes_per_s": 50_000_000},
     "cluster.restart": {"brokers": [1], "canary_s": 0},
     "cluster.add_brokers": {"count": 2},
     "cluster.remove_brokers": {"brokers": [1]},
@@ -408,6 +408,11 @@ def make_way(world: Any, kind: str) -> None:
                 part.target = None
     if kind == "cluster.change_addresses":
         moved_hosts(world, "127.0.0.9")
+    if kind == "cluster.add_log_directory":
+        give_hosts_a_disk(world)
+    if kind == "cluster.empty_log_directory":
+        give_hosts_a_disk(world, "bulk")
+        use_disk(world, 1, "orders", name="bulk")
 
 
 # A kind that is not of the cluster that the service runs.

@@ -4,11 +4,20 @@ from typing import Any
 
 import environ
 
+Rows = dict[str, dict[str, Any]]
 
-def beat_schedule(
-    env: environ.Env, *, sweep_s: float, observe_s: float, alerts_s: float
-) -> dict[str, dict[str, Any]]:
+
+def beat_schedule(env: environ.Env, *, sweep_s: float, observe_s: float, alerts_s: float) -> Rows:
     """As Celery's `beat_schedule`; the intervals are of sweeps, observation, and alerts."""
+    return {
+        **_of_operations(env, sweep_s),
+        **_of_clusters(env, observe_s),
+        **_of_notices(env, alerts_s),
+        **_of_upkeep(),
+    }
+
+
+def _of_operations(env: environ.Env, sweep_s: float) -> Rows:
     return {
         "operations-sweep": {
             "task": "operations.sweep",
@@ -18,11 +27,6 @@ def beat_schedule(
         "outbox-drain": {
             "task": "operations.drain_outbox",
             "schedule": 5.0,
-            "options": {"expires": 5},
-        },
-        "observed-due": {
-            "task": "observed.due",
-            "schedule": min(max(observe_s / 3, 1.0), 5.0),
             "options": {"expires": 5},
         },
         "throttle-leases": {
@@ -41,38 +45,22 @@ def beat_schedule(
             "schedule": env.float("PENSTOCK_RETENTION_LEASES_S", default=5.0),
             "options": {"expires": 5},
         },
-        "sessions": {
-            "task": "tenants.clear_sessions",
-            "schedule": 3600.0,
-            "options": {"expires": 3600},
+        "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
+    }
+
+
+def _of_clusters(env: environ.Env, observe_s: float) -> Rows:
+    return {
+        "observed-due": {
+            "task": "observed.due",
+            "schedule": min(max(observe_s / 3, 1.0), 5.0),
+            "options": {"expires": 5},
         },
         "certificates": {
             "task": "clusters.renew_certificates",
             "schedule": env.float("PENSTOCK_CERTIFICATES_S", default=3600.0),
             "options": {"expires": 3600},
         },
-        "notifications": {
-            "task": "notifications.send_due",
-            "schedule": env.float("PENSTOCK_NOTIFICATIONS_S", default=2.0),
-            "options": {"expires": 5},
-        },
-        "notifications-tidy": {
-            "task": "notifications.tidy",
-            "schedule": 300.0,
-            "options": {"expires": 300},
-        },
-        "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
-        "alerts-evaluate": {
-            "task": "alerts.evaluate",
-            "schedule": alerts_s,
-            "options": {"expires": alerts_s},
-        },
-        "alerts-housekeeping": {
-            "task": "alerts.housekeeping",
-            "schedule": 3600.0,
-            "options": {"expires": 3600},
-        },
-        "timeline-housekeeping": {"task": "timeline.housekeeping", "schedule": 3600.0},
         "owed-deletions": {
             "task": "clusters.settle_owed",
             "schedule": 15.0,
@@ -104,6 +92,42 @@ def beat_schedule(
             "schedule": 3600.0,
             "options": {"expires": 3600},
         },
+    }
+
+
+def _of_notices(env: environ.Env, alerts_s: float) -> Rows:
+    return {
+        "notifications": {
+            "task": "notifications.send_due",
+            "schedule": env.float("PENSTOCK_NOTIFICATIONS_S", default=2.0),
+            "options": {"expires": 5},
+        },
+        "notifications-tidy": {
+            "task": "notifications.tidy",
+            "schedule": 300.0,
+            "options": {"expires": 300},
+        },
+        "alerts-evaluate": {
+            "task": "alerts.evaluate",
+            "schedule": alerts_s,
+            "options": {"expires": alerts_s},
+        },
+        "alerts-housekeeping": {
+            "task": "alerts.housekeeping",
+            "schedule": 3600.0,
+            "options": {"expires": 3600},
+        },
+    }
+
+
+def _of_upkeep() -> Rows:
+    return {
+        "sessions": {
+            "task": "tenants.clear_sessions",
+            "schedule": 3600.0,
+            "options": {"expires": 3600},
+        },
+        "timeline-housekeeping": {"task": "timeline.housekeeping", "schedule": 3600.0},
         "runbook-runs": {
             "task": "runbooks.housekeeping",
             "schedule": 3600.0,

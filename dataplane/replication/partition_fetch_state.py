@@ -136,9 +136,6 @@ class FollowedPartition(Protocol):
     @property
     def leader_epoch(self) -> int: ...
 
-    @property
-    def is_in_isr(self) -> bool: ...
-
 
 P = TypeVar("P", bound=FollowedPartition)
 
@@ -186,8 +183,7 @@ class PartitionFetchState(Generic[P]):
         self._refusals = RetryWarning()
         self._lowest_truncation: Position = _NEVER_TRUNCATED
         self._truncation: tuple[Position, TruncateTo | TruncateFully] | None = None
-        # Who the controller counts in sync has what is committed, whoever leads from now on.
-        self._lag: int | None = 0 if partition.is_in_isr else None
+        self._lag: int | None = None
         self._leader_watermark = UNKNOWN_OFFSET
         self._append_offset = UNKNOWN_OFFSET  # where the records of the last answer belong
 
@@ -208,9 +204,7 @@ class PartitionFetchState(Generic[P]):
     def is_in_sync(self) -> bool:
         """Whether our log reached the leader's high watermark at the last answer with records.
 
-        Kafka's followers judge by the same, and begin out of sync with every leader. Here one that
-        the controller's command counts in the ISR begins in sync: where a move under a limit gives
-        the partition another leader, its acknowledgements would else wait until the limit has room.
+        That is all a follower knows of the ISR; Kafka's followers judge by the same.
         """
         return self._lag == 0
 

@@ -17,7 +17,6 @@ import {
   brokerSearch,
   clusterSearch,
   destinationSearch,
-  driftSearch,
   eventSearch,
   groupSearch,
   insightsSearch,
@@ -159,12 +158,6 @@ const accessRoute = createRoute({
   validateSearch: accessSearch,
   component: lazyRouteComponent(() => import("@/features/access/access-page"), "AccessPage"),
 });
-const driftRoute = createRoute({
-  getParentRoute: () => appRoute,
-  path: "/clusters/$clusterId/drift",
-  validateSearch: driftSearch,
-  component: lazyRouteComponent(() => import("@/features/drift/drift-page"), "DriftPage"),
-});
 const reassignRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/clusters/$clusterId/reassign",
@@ -286,7 +279,6 @@ const routeTree = rootRoute.addChildren([
     groupRoute,
     resetRoute,
     accessRoute,
-    driftRoute,
     reassignRoute,
     analyticsRoute,
     usageRoute,

@@ -2,8 +2,6 @@
 
 type Waiting<Answer> = { settle: (answer: Answer | undefined) => void; fail: (error: unknown) => void };
 
-export type Batched<Answer> = (key: string) => Promise<Answer | undefined>;
-
 /**
  * `load(key)` answers what `ask` says of it, or undefined where it says nothing. At most `most` keys go in one request;
  * a key that is awaited twice is asked for once.
@@ -11,7 +9,7 @@ export type Batched<Answer> = (key: string) => Promise<Answer | undefined>;
 export function batched<Answer>(
   ask: (keys: string[]) => Promise<ReadonlyMap<string, Answer>>,
   { most, waitMs }: { most: number; waitMs: number },
-): Batched<Answer> {
+): (key: string) => Promise<Answer | undefined> {
   let waiting = new Map<string, Waiting<Answer>[]>();
   let timer: ReturnType<typeof setTimeout> | null = null;
 

@@ -161,8 +161,6 @@ class LiveService:
             "127.0.0.1",
             "--port-range",
             f"{first}-{last}",
-            "--extra-data-dir",
-            f"fast={self.directory / 'fast'}",
             *options,
         )
 

@@ -1,9 +1,3 @@
-import { vi } from "vitest";
-import { walkPages } from "@/testing/walk-pages";
-
-vi.mock("react/jsx-dev-runtime", async (original) => {
-  const { placing } = await import("@/testing/overlay-places");
-  return placing(await original<{ jsxDEV: unknown }>());
-});
+import { walkPages } from "@/testing/every-page";
 
 walkPages("tenant");

@@ -2,7 +2,7 @@ import { Checkbox, Group, MultiSelect, Select, Stack, TextInput } from "@mantine
 import { ACL_TEMPLATES } from "@/generated/settings";
 import { words } from "@/words/access";
 import { operationWords } from "@/lib/acl-words";
-import { type AclInput, BY_HAND, OPERATIONS, templateOf, templateWords } from "./acl-words";
+import { type AclInput, BY_HAND, OPERATIONS, templateOf } from "./acl-words";
 
 const say = words.aclFields;
 
@@ -14,17 +14,15 @@ interface AclFieldsProps {
 /** A template and what it asks for, or any rule by hand; for whom is asked elsewhere. */
 export function AclFields({ value, onChange }: AclFieldsProps) {
   const template = templateOf(value.template);
-  const inWords = template && templateWords(template.name);
-  const titleOf = (field: { name: string; title: string }) => inWords?.asks[field.name] ?? field.title;
   return (
     <>
       <Select
         label={say.whatItDoes}
-        description={inWords?.text ?? say.anyRule}
+        description={template?.text ?? say.anyRule}
         size="sm"
         allowDeselect={false}
         data={[
-          ...ACL_TEMPLATES.map(({ name }) => ({ value: name, label: templateWords(name).title })),
+          ...ACL_TEMPLATES.map(({ name, title }) => ({ value: name, label: title })),
           { value: BY_HAND, label: say.ruleByHand },
         ]}
         value={template ? template.name : BY_HAND}
@@ -33,7 +31,7 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
       {template?.asks.map((field) => (
         <Stack key={field.name} gap={6}>
           <TextInput
-            label={titleOf(field)}
+            label={field.title}
             description={field.is_required ? undefined : say.leftEmpty}
             placeholder={field.hint}
             size="sm"
@@ -46,7 +44,7 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
           {field.may_be_prefix && (
             <Checkbox
               size="xs"
-              label={say.everyWhoseNameStarts(titleOf(field).toLowerCase())}
+              label={say.everyWhoseNameStarts(field.title.toLowerCase())}
               checked={value.prefixes.includes(field.name)}
               onChange={(event) =>
                 onChange({

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { fill, openPage, press } from "@/testing/app";
 import { AT, plan, session } from "@/testing/samples";
 import { type Answers, ok, Refusal } from "@/testing/server";
-import { noDrift, quotasPage } from "@/testing/samples-access";
 
 const MATRIX = "GET /api/v1/clusters/c1/access/matrix";
 const DECISION = "GET /api/v1/clusters/c1/access/decision";
@@ -15,9 +14,9 @@ const parts = {
   users_counts: ok({ page: 1, size: 50, matched: 1, total: 1, managed: [] }),
   acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
   overlaps: ok([]),
-  quotas: ok(quotasPage()),
+  quotas: ok([]),
   acls: ok([]),
-  drift: ok(noDrift()),
+  drift: ok({ data: [], users: read, acls: read }),
 };
 const matrix = (more: object = {}) => ({
   data: [

@@ -2,10 +2,8 @@ import { Button, Group } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { Breakable } from "@/components/breakable";
-import { DataTable, type TableView } from "@/components/data-table";
-import { Empty } from "@/components/empty";
-import { SearchBox } from "@/components/search-box";
-import type { ClientQuota, ClientQuotasPage } from "@/lib/types";
+import { DataTable } from "@/components/data-table";
+import type { ClientQuota } from "@/lib/types";
 import { QUOTA_KEYS, quotaWords, quotaText } from "@/lib/quotas";
 import { words } from "@/words/access";
 
@@ -13,20 +11,15 @@ const say = words.quotaTable;
 
 const column = createColumnHelper<ClientQuota>();
 
-/** What the server orders them by. */
-export const QUOTA_SORTS = ["words", ...QUOTA_KEYS] as const;
-
 interface QuotaTableProps {
-  quotas: ClientQuotasPage;
-  view: TableView & { q?: string };
-  onView: (view: TableView & { q?: string }) => void;
+  quotas: ClientQuota[];
   canWrite: boolean;
   onChange: (row: ClientQuota) => void;
   empty: ReactNode;
 }
 
 /** Who is bounded and how much each broker lets through. */
-export function QuotaTable({ quotas, view, onView, canWrite, onChange, empty }: QuotaTableProps) {
+export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProps) {
   const columns = [
     column.accessor("words", {
       header: say.of,
@@ -37,7 +30,7 @@ export function QuotaTable({ quotas, view, onView, canWrite, onChange, empty }: 
       ),
     }),
     ...QUOTA_KEYS.map((key) =>
-      column.accessor((row) => row.quotas[key] ?? undefined, {
+      column.accessor((row) => row.quotas[key] ?? -1, {
         id: key,
         header: quotaWords[key].title,
         meta: { align: "right" as const, ...(key.endsWith("byte_rate") ? {} : { hideBelow: "sm" as const }) },
@@ -72,25 +65,13 @@ export function QuotaTable({ quotas, view, onView, canWrite, onChange, empty }: 
     }),
   ];
   return (
-    <>
-      <div className="ps-toolbar">
-        <SearchBox
-          value={view.q ?? ""}
-          label={say.searchQuotas}
-          onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })}
-        />
-      </div>
-      <DataTable
-        rows={quotas.data}
-        paged={quotas}
-        columns={columns}
-        rowId={(row) => row.words}
-        label={say.quotas}
-        defaultSort="words"
-        view={view}
-        onView={onView}
-        empty={view.q ? <Empty title={say.noQuotaMatches}>{say.searchForLess}</Empty> : empty}
-      />
-    </>
+    <DataTable
+      rows={quotas}
+      columns={columns}
+      rowId={(row) => row.words}
+      label={say.quotas}
+      defaultSort="words"
+      empty={empty}
+    />
   );
 }

@@ -15,7 +15,6 @@ import { isRefusal } from "@/lib/problem";
 import { useRun, useRunbook, useRuns } from "@/lib/runbooks";
 import { useSession } from "@/lib/session";
 import type { Runbook, RunbookRunDetail } from "@/lib/types";
-import { alertTitles, runbookTitle } from "@/lib/rule-names";
 import { words } from "@/words/runbooks";
 import { Document } from "./document";
 import { EndRun } from "./end-run";
@@ -47,7 +46,7 @@ export function RunbookPage() {
   return (
     <>
       <PageHeader
-        title={runbookTitle(runbookId)}
+        title={runbook?.title ?? runbookId}
         mark={runbook && <Status tone={SEVERITIES[runbook.severity][0]} label={SEVERITIES[runbook.severity][1]} />}
         sub={runbook && <Facts runbook={runbook} />}
       />
@@ -80,7 +79,7 @@ function Facts({ runbook }: { runbook: Runbook }) {
       {runbook.alerts.length > 0 && (
         <>
           {" · "}
-          <span title={runbook.alerts.join(", ")}>{alertTitles(runbook.alerts)}</span>
+          <span className="ps-mono">{runbook.alerts.join(", ")}</span>
         </>
       )}
     </>

@@ -9,7 +9,6 @@ import { PageHeader } from "@/components/page-header";
 import { SearchBox } from "@/components/search-box";
 import { useRunbooks, useRuns } from "@/lib/runbooks";
 import type { RunbookRow } from "@/lib/types";
-import { alertTitles, runbookTitle } from "@/lib/rule-names";
 import { words } from "@/words/runbooks";
 import { RunTable } from "./run-table";
 import { Verified } from "./verified";
@@ -22,13 +21,12 @@ const column = createColumnHelper<RunbookRow>();
 const HELP = [say.textOnly, say.checksThatRun, say.checksThatRunActsThat, say.runsByItself];
 
 const columns = [
-  column.accessor((row) => runbookTitle(row.id), {
-    id: "title",
+  column.accessor("title", {
     header: say.runbook,
     cell: ({ row: { original: row } }) => (
       <div className="ps-wide-cell" style={{ padding: "3px 0" }}>
         <Link to="/runbooks/$runbookId" params={{ runbookId: row.id }} className="ps-link">
-          {runbookTitle(row.id)}
+          {row.title}
         </Link>
         <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
           {HELP[row.automation]}
@@ -36,16 +34,12 @@ const columns = [
       </div>
     ),
   }),
-  column.accessor((row) => alertTitles(row.alerts), {
+  column.accessor((row) => row.alerts.join(", "), {
     id: "alerts",
     header: say.alertsThatLeadHere,
     enableSorting: false,
     meta: { hideBelow: "sm" },
-    cell: ({ row, getValue }) => (
-      <span className="ps-muted" title={row.original.alerts.join(", ")}>
-        {getValue() || "–"}
-      </span>
-    ),
+    cell: ({ getValue }) => <span className="ps-mono ps-muted">{getValue() || "–"}</span>,
   }),
   column.accessor("est_minutes", {
     header: say.takesAbout,
@@ -62,9 +56,7 @@ const columns = [
 ];
 
 const matches = (row: RunbookRow, needle: string): boolean =>
-  `${row.id} ${row.title} ${runbookTitle(row.id)} ${row.alerts.join(" ")} ${alertTitles(row.alerts)} ${row.owner}`
-    .toLowerCase()
-    .includes(needle);
+  `${row.id} ${row.title} ${row.alerts.join(" ")} ${row.owner}`.toLowerCase().includes(needle);
 
 /** Every runbook, and who followed one lately. */
 export function RunbooksPage() {

@@ -57,7 +57,6 @@ export const destinations = {
     on: "On",
     rules: "Rules",
     everyRule: "Every rule",
-    proposals: "Self-healing asks (no alert)",
     clusters: "Clusters",
     everyCluster: "Every cluster",
   },

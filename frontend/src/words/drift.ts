@@ -1,4 +1,0 @@
-import { drift } from "./en/drift";
-import { shown } from "./shown";
-
-export const words = shown("drift", drift);

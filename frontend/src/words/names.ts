@@ -1,4 +1,0 @@
-import { names } from "./en/names";
-import { shown } from "./shown";
-
-export const words = shown("names", names);

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from controlplane.clusters.reports import object_of, text_of
 from controlplane.common.kafka_configs import changes_between, protocol_rank
+from controlplane.common.words import counted
 
 OWN: Final = "agent"
 """What a host's agent itself is of: what brokers run that were given no other version."""
@@ -110,7 +111,8 @@ def offer(name: str, hosts: Mapping[str, Installed], protocol: str | None) -> Of
             release=None,
             unknown_on=unknown,
             code="versions-unknown",
-            why_not=f"Which versions are on {_named(unknown)} is not known: no agent has said it.",
+            why_not=f"Which versions {_of(unknown, hosts)} have is not known: no agent has said"
+            " it.",
         )
     missing = tuple(sorted(host for host, found in hosts.items() if found.release(name) is None))
     if missing:
@@ -120,7 +122,7 @@ def offer(name: str, hosts: Mapping[str, Installed], protocol: str | None) -> Of
             release=None,
             missing_on=missing,
             code="version-missing",
-            why_not=f"Not on {_named(missing)}{why}.",
+            why_not=f"Not on {_of(missing, hosts)}{why}.",
         )
     releases = [release for found in hosts.values() if (release := found.release(name))]
     release = releases[0]
@@ -209,6 +211,6 @@ def one_of(said: list[str | None]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _named(hosts: tuple[str, ...], most: int = 5) -> str:
-    shown = ", ".join(hosts[:most])
-    return shown if len(hosts) <= most else f"{shown} and {len(hosts) - most} more"
+def _of(some: tuple[str, ...], hosts: Mapping[str, Installed]) -> str:
+    """Tenants read it, to whom hosts have no names."""
+    return f"{len(some)} of the {counted(len(hosts), 'host')} of its brokers"

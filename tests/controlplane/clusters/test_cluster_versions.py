@@ -95,7 +95,7 @@ def test_what_a_host_makes_up_is_text(placed):
     found = get(placed).json()
     assert found["brokers"][0]["software"] == HOSTILE
     (row,) = [row for row in found["offers"] if row["name"] == "0.2.0"]
-    assert row["why_not"] == f"Not on host-1: {HOSTILE}."
+    assert row["why_not"] == f"Not on 1 of the 3 hosts of its brokers: {HOSTILE}."
 
 
 def test_without_zookeeper_it_is_unknown_for_now(placed):

@@ -84,7 +84,7 @@ def test_hosts_that_lack_it_are_named_and_nothing_begins(brokers):
     found = refusal(brokers, version=NEW)
     (error,) = found.as_dict()["errors"]
     assert (error["pointer"], error["code"]) == ("/inputs/version", "version-missing")
-    assert error["detail"] == f"Version {NEW}: Not on host-2."
+    assert error["detail"] == f"Version {NEW}: Not on 1 of the 3 hosts of its brokers."
 
 
 def test_a_host_that_says_nothing_is_not_taken_for_one_that_has_it(brokers):

@@ -75,7 +75,7 @@ def test_one_that_every_host_has_and_that_speaks_what_the_brokers_do():
     assert (found.why_not, found.code, found.release) == (None, "", release())
 
 
-def test_hosts_that_lack_it_are_named_with_the_reason():
+def test_hosts_that_lack_it_are_counted_with_the_reason():
     hosts = {
         "h1": host(release()),
         "h2": host(**{"2": "2 may be written by others: chmod go-w"}),
@@ -83,7 +83,10 @@ def test_hosts_that_lack_it_are_named_with_the_reason():
     }
     found = offer("2", hosts, "3.9")
     assert (found.code, found.missing_on) == ("version-missing", ("h2", "h3"))
-    assert found.why_not == "Not on h2, h3: 2 may be written by others: chmod go-w."
+    assert (
+        found.why_not
+        == "Not on 2 of the 3 hosts of its brokers: 2 may be written by others: chmod go-w."
+    )
 
 
 def test_a_host_that_never_said_it_is_not_known():
@@ -139,7 +142,7 @@ def test_where_both_know_the_same_protocols_there_is_one_at_any_time():
 
 def test_without_the_old_one_on_the_hosts_there_is_none():
     found = way_back(offer("1", {"h": host(release("2"))}, "3.9"), release("2"), "3.9")
-    assert (found.is_open, "Not on h" in found.text) == (False, True)
+    assert (found.is_open, "Not on 1 of the 1 host of its brokers" in found.text) == (False, True)
 
 
 def test_only_a_later_protocol_is_one_to_raise_to():

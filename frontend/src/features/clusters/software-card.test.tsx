@@ -6,7 +6,7 @@ import { type Answers, ok, unavailable } from "@/testing/server";
 
 const release = { is_own: false, is_current: false, software: "0.2.0", digest: "c".repeat(64), oldest: "3.2-IV0" };
 const next = { ...release, name: "0.2.0", newest: "3.9-IV0", why_not: null };
-const gone = { ...release, name: "0.0.9", newest: "3.8-IV0", why_not: "Not on host-2." };
+const gone = { ...release, name: "0.0.9", newest: "3.8-IV0", why_not: "Not on 1 of the 3 hosts of its brokers." };
 const offers = [...versions().offers, next, gone];
 const open = (part: object, more: Answers = {}) =>
   openPage("/clusters/c1", {
@@ -32,7 +32,7 @@ describe("the software of the brokers", () => {
     await open(ok(versions({ offers })));
     expect(await rowsOf("What each broker runs")).toEqual([["1", "agent", "0.1.0", "3.8-IV0"]]);
     expect(screen.getByRole("list", { name: "Versions that the brokers may not run now" }).textContent).toBe(
-      "0.0.9: Not on host-2.",
+      "0.0.9: Not on 1 of the 3 hosts of its brokers.",
     );
   });
 

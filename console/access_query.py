@@ -1,4 +1,4 @@
-"""What the page of users and ACLs takes behind the question mark: of two lists."""
+"""What the page of users and ACLs takes behind the question mark: of each of its lists."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,15 +8,18 @@ from rest_framework.request import Request
 
 from console.list_query import number_in, order_in
 from controlplane.access.lists import ACL_ORDERS, USER_ORDERS
+from controlplane.access.paged import DRIFT_ORDERS, QUOTA_ORDERS
 from controlplane.common.problems import field_problem
 from controlplane.observed.listings import PAGE_MAX, SEARCH_MAX, Wanted
 from controlplane.tenants.context import AccessContext
 
-ACLS, USERS = "", "users_"
+ACLS, USERS, QUOTAS, DRIFT = "", "users_", "quotas_", "drift_"
 """What the names of a list's parameters begin with."""
 LISTS: dict[str, tuple[Collection[str], str, str]] = {
     ACLS: (ACL_ORDERS, "principal", "A part of what an ACL says, in any case."),
     USERS: (USER_ORDERS, "username", "A part of the name, in any case."),
+    QUOTAS: (QUOTA_ORDERS, "words", "A part of whom a quota is of, in any case."),
+    DRIFT: (DRIFT_ORDERS, "name", "A part of the name, or of how it is or was left, in any case."),
 }
 
 
@@ -26,6 +29,8 @@ class AccessWanted:
 
     users: Wanted
     acls: Wanted
+    quotas: Wanted
+    drift: Wanted
     first: frozenset[str] = frozenset()
 
 
@@ -52,7 +57,12 @@ class AccessQuery:
         self, request: Request, access: AccessContext, address: dict[str, str]
     ) -> AccessWanted:
         del access, address
-        return AccessWanted(users=_wanted(request, USERS), acls=_wanted(request, ACLS))
+        return AccessWanted(
+            users=_wanted(request, USERS),
+            acls=_wanted(request, ACLS),
+            quotas=_wanted(request, QUOTAS),
+            drift=_wanted(request, DRIFT),
+        )
 
 
 def _wanted(request: Request, prefix: str) -> Wanted:

@@ -7,14 +7,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from console.access_shapes import DriftOfPageSerializer, QuotasOfPageSerializer
+from console.list_shapes import ListCountsSerializer
 from console.pages.attention import STATES
 from console.parts import OK, STALE, UNAVAILABLE
 from controlplane.access.lists import RULES_SHOWN
 from controlplane.access.serializers import (
-    AccessDriftSerializer,
     AclBindingSerializer,
     AclSerializer,
-    ClientQuotaSerializer,
     KafkaUserSerializer,
     PasswordOverlapSerializer,
 )
@@ -30,12 +30,14 @@ from controlplane.clusters.broker_serializers import (
     BrokerPlacementSerializer,
     BrokerProcessSerializer,
 )
+from controlplane.clusters.log_dir_shapes import BrokerDirectoriesSerializer
 from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterSerializer,
 )
 from controlplane.clusters.version_serializers import ClusterVersionsSerializer
 from controlplane.common.serializers import PageSerializer, Shape
+from controlplane.drift.serializers import ClusterDriftSerializer
 from controlplane.groups.serializers import (
     GroupRowSerializer,
     GroupSerializer,
@@ -201,13 +203,6 @@ class ClusterSummarySerializer(Shape):
     size_bytes = serializers.IntegerField(allow_null=True, help_text="Over all replicas.")
 
 
-class ListCountsSerializer(Shape):
-    page = serializers.IntegerField(help_text="The one that is shown: at most the last.")
-    size = serializers.IntegerField(help_text="Rows a page.")
-    matched = serializers.IntegerField()
-    total = serializers.IntegerField(help_text="Without search and filters.")
-
-
 class PageOfListSerializer(Shape):
     page = serializers.IntegerField(help_text="The one that is shown: at most the last.")
     size = serializers.IntegerField(help_text="Rows a page.")
@@ -351,6 +346,7 @@ BrokerPageSerializer = _page(
     },
 )
 PlacementPageSerializer = _page("Placement", {"partitions": PLACEMENT})
+DirectoriesPageSerializer = _page("Directories", {"directories": _one(BrokerDirectoriesSerializer)})
 TopicsPageSerializer = _page("Topics", {"topics": TOPICS, "counts": _one(TopicCountsSerializer)})
 TopicPageSerializer = _page(
     "Topic",
@@ -375,10 +371,11 @@ AccessPageSerializer = _page(
         "overlaps": _list(PasswordOverlapSerializer),
         "acls": _list(AclSerializer),
         "acls_counts": _one(ListCountsSerializer),
-        "quotas": _list(ClientQuotaSerializer),
-        "drift": _one(AccessDriftSerializer),
+        "quotas": _one(QuotasOfPageSerializer),
+        "drift": _one(DriftOfPageSerializer),
     },
 )
+DriftPageSerializer = _page("Drift", {"drift": _one(ClusterDriftSerializer)})
 ReassignPageSerializer = _page(
     "Reassign",
     {

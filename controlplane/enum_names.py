@@ -44,8 +44,12 @@ ENUM_NAMES = {
     "RunbookSeverityEnum": "controlplane.runbooks.serializers.SEVERITIES",
     "RunbookRunStateEnum": "controlplane.runbooks.serializers.RUN_MOVES.choices",
     "HealingModeEnum": "controlplane.healing.states.MODES",
+    "ScheduledRebalanceStateEnum": "controlplane.reassignments.schedule_states.RUN_MOVES.choices",
     "HealingCaseStateEnum": "controlplane.healing.states.CASE_MOVES.choices",
     "WeekdayEnum": "controlplane.healing.windows.DAYS",
+    "DriftAreaEnum": "controlplane.drift.differences.AREAS",
+    "DriftAuthorEnum": "controlplane.drift.serializers.AUTHORS",
     "ReplacementWayEnum": "controlplane.clusters.replacing.WAYS",
     "SegmentRoleEnum": "controlplane.topics.serializers.SEGMENT_ROLES",
+    "LogDirectoryStateEnum": "controlplane.clusters.log_dir_rules.STATE_CHOICES",
 }

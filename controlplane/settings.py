@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from controlplane.beat_schedule import beat_schedule
 from controlplane.common.keyfiles import KeyMissingError, key_from_file
 from controlplane.common.limits import BODY_MAX_BYTES
 from controlplane.enum_names import ENUM_NAMES
@@ -84,6 +85,7 @@ LOCAL_APPS = [
     "controlplane.reassignments",
     "controlplane.groups",
     "controlplane.messages",
+    "controlplane.drift",
     "controlplane.backups",
     "controlplane.administration",
     "controlplane.notifications",
@@ -353,99 +355,18 @@ OPERATION_SWEEP_S = env.float("PENSTOCK_OPERATION_SWEEP_S", default=1.0)
 # From one round over all alert rules to the next.
 ALERTS_INTERVAL_S = env.float("PENSTOCK_ALERTS_INTERVAL_S", default=10.0)
 TIMELINE_DAYS = env.int("PENSTOCK_TIMELINE_DAYS", default=35)  # how long what happened is kept
-CELERY_BEAT_SCHEDULE = {
-    "operations-sweep": {
-        "task": "operations.sweep",
-        "schedule": OPERATION_SWEEP_S,
-        "options": {"expires": 5},
-    },
-    "outbox-drain": {"task": "operations.drain_outbox", "schedule": 5.0, "options": {"expires": 5}},
-    "observed-due": {
-        "task": "observed.due",
-        "schedule": min(max(OBSERVE_INTERVAL_S / 3, 1.0), 5.0),
-        "options": {"expires": 5},
-    },
-    "throttle-leases": {
-        "task": "reassignments.release_expired",
-        "schedule": 15.0,
-        # Their operations died or could not: these clusters may well not answer.
-        "options": {"expires": 15, "queue": "operations.slow"},
-    },
-    "password-overlaps": {
-        "task": "access.end_overlaps",
-        "schedule": env.float("PENSTOCK_OVERLAPS_S", default=5.0),
-        "options": {"expires": 5},
-    },
-    "retention-leases": {
-        "task": "topics.end_retention_leases",
-        "schedule": env.float("PENSTOCK_RETENTION_LEASES_S", default=5.0),
-        "options": {"expires": 5},
-    },
-    "sessions": {
-        "task": "tenants.clear_sessions",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
-    "certificates": {
-        "task": "clusters.renew_certificates",
-        "schedule": env.float("PENSTOCK_CERTIFICATES_S", default=3600.0),
-        "options": {"expires": 3600},
-    },
-    "notifications": {
-        "task": "notifications.send_due",
-        "schedule": env.float("PENSTOCK_NOTIFICATIONS_S", default=2.0),
-        "options": {"expires": 5},
-    },
-    "notifications-tidy": {
-        "task": "notifications.tidy",
-        "schedule": 300.0,
-        "options": {"expires": 300},
-    },
-    "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
-    "alerts-evaluate": {
-        "task": "alerts.evaluate",
-        "schedule": ALERTS_INTERVAL_S,
-        "options": {"expires": ALERTS_INTERVAL_S},
-    },
-    "alerts-housekeeping": {
-        "task": "alerts.housekeeping",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
-    "timeline-housekeeping": {"task": "timeline.housekeeping", "schedule": 3600.0},
-    "owed-deletions": {
-        "task": "clusters.settle_owed",
-        "schedule": 15.0,
-        "options": {"expires": 15},
-    },
-    # Both ask clusters that may well not answer.
-    "host-drains": {
-        "task": "healing.drain",
-        "schedule": env.float("PENSTOCK_DRAINS_S", default=5.0),
-        "options": {"expires": 5, "queue": "operations.slow"},
-    },
-    "self-healing": {
-        "task": "healing.heal",
-        "schedule": env.float("PENSTOCK_HEALING_S", default=10.0),
-        "options": {"expires": 10, "queue": "operations.slow"},
-    },
-    "removed-clusters": {
-        "task": "clusters.forget_removed",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
-}
+CELERY_BEAT_SCHEDULE = beat_schedule(
+    env,
+    sweep_s=OPERATION_SWEEP_S,
+    observe_s=OBSERVE_INTERVAL_S,
+    alerts_s=ALERTS_INTERVAL_S,
+)
 if "controlplane.analytics" in OPTIONAL_APPS and importlib.util.find_spec(
     "controlplane.analytics.schedule"
 ):
     from controlplane.analytics.schedule import BEAT_SCHEDULE as _ANALYTICS_SCHEDULE
 
     CELERY_BEAT_SCHEDULE = {**CELERY_BEAT_SCHEDULE, **_ANALYTICS_SCHEDULE}
-CELERY_BEAT_SCHEDULE["runbook-runs"] = {
-    "task": "runbooks.housekeeping",
-    "schedule": 3600.0,
-    "options": {"expires": 3600},
-}
 
 # -- the engine's bounds ----------------------------------------------------------------------
 PLAN_LIFETIME_S = 15 * 60

@@ -23,6 +23,7 @@ api_v1: list[URLPattern | URLResolver] = [
     path("", include("controlplane.access.urls")),
     path("", include("controlplane.reassignments.urls")),
     path("", include("controlplane.groups.urls")),
+    path("", include("controlplane.drift.urls")),
     path("", include("controlplane.administration.urls")),
     path("", include("controlplane.notifications.urls")),
 ]

@@ -105,6 +105,7 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rack", default=None, help="broker.rack of this host's brokers; default: the host id"
     )
+    _add_further_data_dirs(parser)
     parser.add_argument(
         "--label",
         action="append",
@@ -146,6 +147,24 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         "--brokers-die-with-agent",
         action="store_true",
         help="stop the brokers also when the agent is killed",
+    )
+
+
+def _add_further_data_dirs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--extra-data-dir",
+        action="append",
+        default=[],
+        metavar="NAME=DIR",
+        help="another disk for brokers' logs; may be repeated. Without one those of"
+        " PENSTOCK_EXTRA_DATA_DIRS, with commas between",
+    )
+    parser.add_argument(
+        "--replace-data-dir",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the disk of this extra directory was replaced for good: take what is there now",
     )
 
 

@@ -1,4 +1,4 @@
-"""Releases of the broker for tests: this tree, and the release before it.
+"""Releases of the broker for tests: this tree, the release before it, and one that is to come.
 
 The release before is this repository's own at a commit that is known, of which `git archive` gives
 the tree. A clone without that commit (a shallow one, an unpacked archive) has no history to test
@@ -48,14 +48,24 @@ def install_before(versions: pathlib.Path, name: str, scratch: pathlib.Path) -> 
             files.extractall(scratch, filter="data")
         install(scratch, versions, name)
         return Before(name, is_history=True, protocol="3.9-IV0")
-    for package in PACKAGES:
-        shutil.copytree(OWN_ROOT / package, scratch / package)
-    facts = scratch / "dataplane" / "config" / "release.py"
-    text = facts.read_text()
-    lines = [
-        f'VERSION: Final = "{STAND_IN}"' if line.startswith("VERSION") else line
-        for line in text.splitlines()
-    ]
-    facts.write_text("\n".join(lines) + "\n")
+    stamp(scratch, VERSION=STAND_IN)
     install(scratch, versions, name)
     return Before(name, is_history=False, protocol="3.9-IV0")
+
+
+def stamp(scratch: pathlib.Path, **facts: str) -> None:
+    """This tree, which says other things of itself: names of `dataplane/config/release.py`.
+
+    Blocking. A release that knows a later protocol is one that says so: brokers of it send what
+    the latest stage of the table does, and say that they speak it.
+    """
+    for package in PACKAGES:
+        shutil.copytree(
+            OWN_ROOT / package, scratch / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    file = scratch / "dataplane" / "config" / "release.py"
+    lines = file.read_text().splitlines()
+    for name, value in facts.items():
+        (at,) = [number for number, line in enumerate(lines) if line.startswith(f"{name}: ")]
+        lines[at] = f'{name}: Final = "{value}"'
+    file.write_text("\n".join(lines) + "\n")

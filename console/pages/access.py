@@ -1,4 +1,4 @@
-"""Users and ACLs of a cluster a page at a time, and which of them were changed outside."""
+"""Users, ACLs and quotas of a cluster, and what was changed outside, each a page at a time."""
 
 from functools import cache
 from typing import Any
@@ -7,6 +7,7 @@ from console.access_query import AccessWanted
 from console.pages.shared import asked, counts_of, kept_of, observed_parts
 from console.parts import Part
 from controlplane.access.lists import acls_listed, users_listed, with_rules
+from controlplane.access.paged import drift_paged, quotas_paged
 from controlplane.access.selectors import (
     access_drift,
     acl_row,
@@ -41,6 +42,10 @@ def access(tenant: Tenant, scope: Scope, wanted: AccessWanted, cluster_id: str) 
     def overlaps() -> list[dict[str, Any]]:
         return overlap_list(row, scope, [each.key for each in users().rows])
 
+    def drift() -> dict[str, Any]:
+        shown = {each.key for each in users().rows}
+        return drift_paged(access_drift(reader), wanted.drift, shown)
+
     return {
         **observed_parts(
             row,
@@ -60,8 +65,10 @@ def access(tenant: Tenant, scope: Scope, wanted: AccessWanted, cluster_id: str) 
         "quotas": asked(
             row,
             scope,
-            lambda _cluster, gateway: quota_rows(gateway),
-            kept=kept_of(row, scope, QUOTAS, lambda _at: kept_quotas(reader)),
+            lambda _cluster, gateway: quotas_paged(quota_rows(gateway), wanted.quotas),
+            kept=kept_of(
+                row, scope, QUOTAS, lambda _at: quotas_paged(kept_quotas(reader), wanted.quotas)
+            ),
         ),
-        "drift": Part(lambda: access_drift(reader)),
+        "drift": Part(drift),
     }

@@ -9,6 +9,7 @@ from controlplane.clusters.brokers import (
     broker_process,
     broker_settings,
 )
+from controlplane.clusters.log_dirs import broker_directories
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.observed.sections import TOPICS
@@ -50,3 +51,14 @@ def placement(tenant: Tenant, scope: Scope, cluster_id: str, broker_id: str) -> 
     number = broker_id_of(broker_id)
     reader = reader_of(row, scope)
     return {"partitions": observed(row, scope, TOPICS, lambda _at: placed_on(reader, number))}
+
+
+def directories(tenant: Tenant, scope: Scope, cluster_id: str, broker_id: str) -> dict[str, Part]:
+    """Its log directories with all that lies there, and what its host has beside them."""
+    row = seen_cluster(tenant, scope, cluster_id)
+    number = broker_id_of(broker_id)
+    return {
+        "directories": asked(
+            row, scope, lambda cluster, gateway: broker_directories(scope, cluster, gateway, number)
+        )
+    }

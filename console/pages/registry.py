@@ -13,9 +13,10 @@ from console.list_query import PageQuery
 from console.operation_query import OperationsQuery
 from console.pages.access import access
 from console.pages.analytics import analytics
-from console.pages.broker import PLACEMENT_SOURCES, broker, placement
+from console.pages.broker import PLACEMENT_SOURCES, broker, directories, placement
 from console.pages.clients import CLIENTS_SOURCES, clients, producers
 from console.pages.cluster import cluster
+from console.pages.drift import drift
 from console.pages.groups import GROUPS_QUERY, GROUPS_SOURCES, group, groups
 from console.pages.operations import operation, operations
 from console.pages.overview import overview
@@ -63,6 +64,12 @@ PAGES: dict[str, Page] = {
         f"{_CLUSTER}/<str:broker_id>",
         sources=PLACEMENT_SOURCES,
     ),
+    "directories": Page(
+        directories,
+        shapes.DirectoriesPageSerializer,
+        "Where one broker has its logs",
+        f"{_CLUSTER}/<str:broker_id>",
+    ),
     "topics": Page(
         topics,
         shapes.TopicsPageSerializer,
@@ -105,6 +112,7 @@ PAGES: dict[str, Page] = {
         Area.ACCESS,
         query=AccessQuery(),
     ),
+    "drift": Page(drift, shapes.DriftPageSerializer, "What is not as it was left", _CLUSTER),
     "reassign": Page(reassign, shapes.ReassignPageSerializer, "What can be moved", _CLUSTER),
     "analytics": Page(
         analytics,

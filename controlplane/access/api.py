@@ -15,6 +15,7 @@ from controlplane.access.decisions.matrix import Wanted, matrix
 from controlplane.access.decisions.templates import TEMPLATES
 from controlplane.access.denials import denied_attempts
 from controlplane.access.inputs import RESOURCE_TYPES
+from controlplane.access.paged import quotas_matching
 from controlplane.access.readings import authorizer_settings
 from controlplane.access.serializers import (
     QUESTION_OPERATIONS,
@@ -50,6 +51,9 @@ QUESTION = [
     OpenApiParameter("resource_name", str, description="Needed but for the cluster."),
     OpenApiParameter("host", str, description="The client's address; else one that no ACL names."),
 ]
+SEARCHED_QUOTAS = OpenApiParameter(
+    "q", str, description="A part of whom a quota is of, in words, in any case."
+)
 MATRIX = [
     *PAGED,
     OpenApiParameter("principal", str, description="A part of the principal, in any case."),
@@ -216,13 +220,18 @@ class QuotasView(TenantView):
     @documented(
         "client_quota_list",
         answers={200: ClientQuotaListSerializer},
+        parameters=[SEARCHED_QUOTAS],
         tag=TAG,
         summary="Quotas of users and client ids, as brokers keep them, or kept them last",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        search = request.query_params.get("q", "")
+        if len(search) > SEARCH_MAX:
+            raise field_problem("/q", f"q has at most {SEARCH_MAX} characters.")
         gateway = seen_gateway(cluster, self.scope)
-        return Response(selectors.quota_list(reader_of(cluster, self.scope), gateway))
+        found = selectors.quota_list(reader_of(cluster, self.scope), gateway)
+        return Response({**found, "data": quotas_matching(found["data"], search)})
 
 
 class AclTemplatesView(TenantView):

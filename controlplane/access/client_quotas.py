@@ -31,8 +31,11 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
+    warning,
 )
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
+
+UNCHANGED = "nothing is changed at the brokers"
 
 
 class QuotaSet(ClusterOperationKind):
@@ -49,6 +52,8 @@ class QuotaSet(ClusterOperationKind):
             check_not_service_user(inputs["user"])
         before = quotas_of(self.gateway(context), entity)
         after = after_change(before, inputs["quotas"])
+        if inputs.get("adopt"):
+            return _adopted(entity, before, inputs["quotas"])
         if after == before:
             raise Conflict(f"The quotas of {entity.words} are so already.", code="nothing-to-do")
         warnings = change_warnings(before, after)
@@ -74,13 +79,18 @@ class QuotaSet(ClusterOperationKind):
         return super().lock_names(resource, plan)
 
     def set_quotas(self, context: StepContext) -> Done:
+        if context.inputs.get("adopt"):
+            return Done(detail=UNCHANGED)
         return self._make(context, "after", "before")
 
     def verify(self, context: StepContext) -> Done | Wait:
         entity, wanted = whom(context.inputs), _kept(context.diff["after"])
+        keys = context.inputs["quotas"] if context.inputs.get("adopt") else QUOTA_KEYS
 
         def differing(view: BrokerView, _broker: int) -> str | None:
-            return None if quotas_of(view, entity) == wanted else "the quotas are others still"
+            found = quotas_of(view, entity)
+            alike = all(found.get(key) == wanted.get(key) for key in keys)
+            return None if alike else "the quotas are others still"
 
         return read_back_everywhere(context, self.gateway(context), differing)
 
@@ -105,6 +115,8 @@ class QuotaSet(ClusterOperationKind):
         return Done()
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        if plan.inputs.get("adopt"):
+            return None
         entity = {name: plan.inputs[name] for name in ("user", "client_id") if name in plan.inputs}
         before, after = plan.diff["before"], plan.diff["after"]
         changed = {key: before[key] for key in QUOTA_KEYS if before[key] != after[key]}
@@ -119,6 +131,32 @@ class QuotaSet(ClusterOperationKind):
             run=put_back,
             phase=Phase.RESTORE,
         ),
+    )
+
+
+def _adopted(
+    entity: Whom, before: Mapping[str, float], given: Mapping[str, float | None]
+) -> PlanDraft:
+    """The plan that takes over quotas as they are. Raises Conflict: some are others."""
+    other = sorted(key for key, value in given.items() if before.get(key) != value)
+    if other:
+        has = f"{before[other[0]]:g}" if other[0] in before else "not set"
+        raise Conflict(
+            f"{other[0]} of {entity.words} is {has} at the brokers.", code="not-as-observed"
+        )
+    return PlanDraft(
+        resource=f"quota/{entity.words}",
+        diff={"before": _shown(before), "after": _shown(before)},
+        summary=f"Take over the quotas of {entity.words} as the brokers have them.",
+        preconditions={"before": dict(before)},
+        warnings=[
+            warning(
+                "adopts",
+                "Nothing is changed at the brokers; what they have is what this service wants from"
+                " now on.",
+                "info",
+            )
+        ],
     )
 
 

@@ -164,6 +164,11 @@ class QuotaSetInputs(Shape):
     user = serializers.CharField(max_length=QUOTA_NAME_MAX, required=False, allow_null=True)
     client_id = serializers.CharField(max_length=QUOTA_NAME_MAX, required=False, allow_null=True)
     quotas = QuotaValuesInputs(help_text="What each broker lets through, by Kafka's keys.")
+    adopt = serializers.BooleanField(
+        required=False,
+        help_text="Take over what the brokers have: what is given is what is there, nothing is"
+        " changed, and from then on it is what this service wants.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "user" not in attrs and "client_id" not in attrs:

@@ -23,7 +23,8 @@ from controlplane.clusters.host_states import (
 )
 from controlplane.clusters.models import Broker, Cluster, LostBroker, OwedDeletion
 from controlplane.clusters.placing import NoCapacityError, Refusal, place
-from controlplane.clusters.selectors import host_rows
+from controlplane.clusters.release_wanted import wanted_by
+from controlplane.clusters.selectors import host_rows, release_rows
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import NotFound
 from controlplane.common.words import counted, lasting
@@ -182,7 +183,12 @@ def _losses(host: Host, brokers: list[dict[str, Any]]) -> list[dict[str, str]]:
 # -- where its brokers could go -----------------------------------------------------------------
 def _moves(host_id: str, brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """For each broker of the host where it would go now, or why nowhere."""
-    others = [each for each in candidates(host_rows()) if each.host_id != host_id]
+    found_hosts = host_rows()
+    clusters = Cluster.objects.in_bulk({row["cluster_id"] for row in brokers})
+    installed = release_rows(found_hosts, None).installed
+    others = [
+        each for each in candidates(found_hosts, installed=installed) if each.host_id != host_id
+    ]
     found = []
     for row in brokers:
         rest = Broker.objects.filter(cluster_id=row["cluster_id"]).exclude(host_id=host_id)
@@ -194,6 +200,7 @@ def _moves(host_id: str, brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 broker_ids=[row["broker_id"]],
                 disk_min_bytes=settings.BROKER_DISK_MIN_BYTES,
                 present=present,
+                wants=wanted_by(clusters[row["cluster_id"]], installed, row["broker_id"]),
             )
         except NoCapacityError as error:
             text = _nowhere(error.refused)

@@ -27,7 +27,7 @@ from controlplane.common.etags import FIELD, tag_of, with_tag
 from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso, iso_of_ms
-from controlplane.healing.selectors import drains
+from controlplane.healing.selectors import address_changes, drains
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.tenants.models import (
@@ -270,6 +270,7 @@ def _shown_hosts(found: list[Host]) -> list[dict[str, Any]]:
     brokers = brokers_on([host.host_id for host in found])
     lost = lost_on([host.host_id for host in found])
     drained = drains([host.host_id for host in found])
+    followed = address_changes([host.host_id for host in found])
     reports = observed_brokers(
         (host_id, row["key"]) for host_id, rows in brokers.items() for row in rows
     )
@@ -281,6 +282,7 @@ def _shown_hosts(found: list[Host]) -> list[dict[str, Any]]:
             "broker_list": [_broker(row, reports, host.host_id) for row in brokers[host.host_id]],
             "lost_brokers": lost[host.host_id],
             "drain": drained.get(host.host_id),
+            "address_change": followed.get(host.host_id),
             FIELD: host_tag(host.host_id, states.get(host.host_id)),
         }
         for host in found
@@ -317,6 +319,17 @@ def _capacity(place: Candidate) -> dict[str, Any]:
         "load": found.load,
         "ports": place.port_last - place.port_first + 1,
         "ports_free": len(place.free_ports) if found.ports_busy is not None else None,
+        "directories": [
+            {
+                "name": each.name,
+                "path": each.path,
+                "total_bytes": each.total_bytes,
+                "free_bytes": each.free_bytes,
+                "volume": each.volume or None,
+                "problem": each.problem or None,
+            }
+            for each in found.directories
+        ],
         "reported_at": iso_of_ms(found.reported_at_ms),
         "age_s": None if age_s is None else round(age_s, 1),
         "is_stale": age_s is not None and age_s > STALE_S,
@@ -454,6 +467,7 @@ def brokers_on(host_ids: Iterable[str]) -> defaultdict[str, list[dict[str, Any]]
                 "cluster": row.cluster.name,
                 "cluster_id": row.cluster_id,
                 "tenant": row.cluster.tenant.slug,
+                "address": row.address,
             }
         )
     return found

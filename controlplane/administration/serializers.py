@@ -12,7 +12,7 @@ from controlplane.administration.inputs import (
 from controlplane.clusters.host_states import ACTS, CHOSEN, REMOVED, STATES
 from controlplane.common.grants import GRANTS_MAX
 from controlplane.common.serializers import Shape, etag_field, page_serializer
-from controlplane.healing.serializers import HostDrainSerializer
+from controlplane.healing.serializers import HostAddressChangeSerializer, HostDrainSerializer
 from controlplane.operations.serializers import WarningSerializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
@@ -230,6 +230,7 @@ class HostBrokerSerializer(Shape):
     cluster = serializers.CharField()
     cluster_id = serializers.CharField()
     tenant = serializers.CharField()
+    address = serializers.CharField(help_text="That it advertises.")
     observed_state = serializers.CharField(allow_null=True, help_text="Null: not known.")
     observed_at = serializers.DateTimeField(allow_null=True)
 
@@ -251,10 +252,23 @@ class LostBrokerSerializer(Shape):
     )
 
 
+class HostDirectorySerializer(Shape):
+    name = serializers.CharField(help_text="`main` is the one that every broker has.")
+    path = serializers.CharField(allow_blank=True)
+    total_bytes = serializers.IntegerField(allow_null=True)
+    free_bytes = serializers.IntegerField(allow_null=True)
+    volume = serializers.CharField(
+        allow_null=True, help_text="The same for those that share a file system and so its room."
+    )
+    problem = serializers.CharField(allow_null=True, help_text="Why brokers cannot use it.")
+
+
 class HostCapacitySerializer(Shape):
     """As the host's agent says it; null where it does not, or not credibly."""
 
-    disk_total_bytes = serializers.IntegerField(allow_null=True)
+    disk_total_bytes = serializers.IntegerField(
+        allow_null=True, help_text="Of the directory in which new brokers begin."
+    )
     disk_free_bytes = serializers.IntegerField(allow_null=True)
     memory_total_bytes = serializers.IntegerField(allow_null=True)
     memory_free_bytes = serializers.IntegerField(allow_null=True)
@@ -262,6 +276,9 @@ class HostCapacitySerializer(Shape):
     load = serializers.FloatField(allow_null=True, help_text="Of the last minute, of all cores.")
     ports = serializers.IntegerField(help_text="How many the host's range has.")
     ports_free = serializers.IntegerField(allow_null=True)
+    directories = HostDirectorySerializer(
+        many=True, help_text="None of an agent that knows of one directory alone."
+    )
     reported_at = serializers.DateTimeField(allow_null=True)
     age_s = serializers.FloatField(allow_null=True)
     is_stale = serializers.BooleanField(help_text="Too old to place brokers by.")
@@ -299,6 +316,9 @@ class OperatorHostSerializer(Shape):
     broker_list = HostBrokerSerializer(many=True, help_text="What should run there.")
     lost_brokers = LostBrokerSerializer(many=True)
     drain = HostDrainSerializer(allow_null=True, help_text="Null while it is not being drained.")
+    address_change = HostAddressChangeSerializer(
+        allow_null=True, help_text="How far its brokers have followed to its new address; the last."
+    )
     etag = etag_field()
 
 

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from django.db.models import Exists, OuterRef, QuerySet
-
 from controlplane.analytics.conf import conf
+from controlplane.analytics.last_gold import Found, last_rows
 from controlplane.analytics.models import (
     CollectorState,
     GoldGroupExpiry,
     GoldGroupLag,
-    GroupVerdict,
 )
 from controlplane.analytics.newest import group_verdicts
 from controlplane.analytics.rules import VERDICT_STALE_S, result_stale_s
-from controlplane.analytics.selectors import PRESENT_WITHIN_S, last_of_each, sight_of
+from controlplane.analytics.selectors import PRESENT_WITHIN_S, sight_of
 from controlplane.common.grants import Scope
 from controlplane.groups.diagnosis import harm_of, worse_severity
 from controlplane.groups.selectors import Judged
@@ -26,60 +24,62 @@ from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Risk, Severity, Status
 
-JUDGED_BY = ("group", "topic", "status", "lag_seconds", "lag_seconds_at_least")
-Series = tuple[str, str]
-"""A group and a topic."""
+LAG_OF_GOLD = (
+    *("group", "topic", "status", "sampled_ms", "lag_records", "uncommitted_records"),
+    *("lag_seconds", "lag_seconds_at_least", "trend_records_per_s", "eta_seconds"),
+)
+EXPIRY_OF_GOLD = (
+    *("topic", "group", "status", "ts_ms"),
+    *("first_loss_in_s", "oldest_unread_expires_in_s"),
+)
+"""What pages that put all groups in order read of gold: both lists of the same rows."""
+_OF_VERDICT = (
+    *("group", "topic", "status", "sampled_ms", "lag_seconds", "lag_seconds_at_least", "risk"),
+)
+_UNKNOWN = "UNKNOWN"
 
 
 def judged_groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Judged]:
     """How each group does on the worst of its topics that are seen: as `lag_series` has it latest.
 
-    It puts all groups of a cluster in order, so it reads few columns, as tuples, and of gold only
-    what no newer verdict of the collector replaces: as a rule nothing.
+    It puts all groups of a cluster in order, so it reads few columns, as tuples, and gold once a
+    run (`last_gold`).
     """
     sees = sight_of(tenant, scope, cluster_id)
     rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
     newest_ms = rows.order_by("-ts_ms").values_list("ts_ms", flat=True).first()
-    verdicts = group_verdicts([cluster_id])
-    lags: dict[Series, tuple[Any, ...]] = {}
-    risks: dict[Series, str] = {}
-    if newest_ms is not None:
-        newer = verdicts.exclude(status="UNKNOWN").filter(sampled_ms__gt=OuterRef("sampled_ms"))
-        lags = {row[:2]: row for row in left_of(rows, newer, newest_ms, JUDGED_BY)}
-        of_retention = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
-        newer = verdicts.exclude(risk="UNKNOWN").filter(sampled_ms__gt=OuterRef("ts_ms"))
-        left = left_of(of_retention, newer, newest_ms, ("group", "topic", "status"))
-        risks = {(group, topic): status for group, topic, status in left}
-    live = verdicts.values_list(*JUDGED_BY, "risk")
+    lags = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD)
+    risks = last_rows(GoldGroupExpiry, cluster_id, newest_ms, EXPIRY_OF_GOLD)
+    live = group_verdicts([cluster_id]).values_list(*_OF_VERDICT)
     found = _newer(live, lags, risks)
     if not scope.sees_all:
         found = (row for row in found if sees(topic=row[1], group=row[0]))
     return _worst_of(found)
 
 
-def left_of(
-    gold: QuerySet[Any], newer: QuerySet[GroupVerdict], newest_ms: int, columns: tuple[str, ...]
-) -> QuerySet[Any]:
-    """The last row of gold of each series that no newer verdict of the collector replaces."""
-    replaced = newer.filter(group=OuterRef("group"), topic=OuterRef("topic"))
-    return last_of_each(gold.exclude(Exists(replaced)), newest_ms).values_list(*columns)
-
-
-def _newer(
-    live: Iterable[tuple[Any, ...]],
-    lags: dict[Series, tuple[Any, ...]],
-    risks: dict[Series, str],
-) -> Iterator[tuple[Any, ...]]:
-    """Rows of `JUDGED_BY` and the risk: gold's where it is left, else the collector's.
-
-    `lags` is used up.
+def is_replaced(word: str, sampled_ms: int, gold_ms: int) -> bool:
+    """Whether the collector's verdict, which says `word`, counts in the place of a row of gold: one
+    that knows less does not.
     """
-    for row in live:
-        series = row[:2]
-        lag = lags.pop(series, row)
-        yield *lag[: len(JUDGED_BY)], risks.get(series, row[-1])
+    return word != _UNKNOWN and sampled_ms > gold_ms
+
+
+def _newer(live: Iterable[tuple[Any, ...]], lags: Found, risks: Found) -> Iterator[tuple[Any, ...]]:
+    """(group, topic, status, lag, its bound, risk): gold's where no newer verdict replaces it."""
+    seen = set()
+    for group, topic, status, sampled_ms, lag_s, least_s, risk in live:
+        seen.add((group, topic))
+        lag, expiry = lags.get((group, topic)), risks.get((topic, group))
+        if lag is not None and not is_replaced(status, sampled_ms, lag[3]):
+            _, _, status, _, _, _, lag_s, least_s, *_ = lag
+        if expiry is not None and not is_replaced(risk, sampled_ms, expiry[3]):
+            risk = expiry[2]
+        yield group, topic, status, lag_s, least_s, risk
     for series, lag in lags.items():
-        yield *lag, risks.get(series)
+        if series not in seen:
+            group, topic, status, _, _, _, lag_s, least_s, *_ = lag
+            expiry = risks.get((topic, group))
+            yield group, topic, status, lag_s, least_s, None if expiry is None else expiry[2]
 
 
 def _worst_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, Judged]:

@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import OuterRef
-
-from controlplane.analytics.judged import left_of, word_of
+from controlplane.analytics.judged import (
+    EXPIRY_OF_GOLD,
+    LAG_OF_GOLD,
+    is_replaced,
+    word_of,
+)
+from controlplane.analytics.last_gold import Found, last_rows
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GoldTopicRetention
 from controlplane.analytics.newest import group_verdicts
 from controlplane.analytics.selectors import (
@@ -31,12 +35,7 @@ from spark_analytics.contracts.statuses import RISK_SEVERITY, Risk, Severity, St
 LAG_ORDERS = ("group", "topic", "status", "records", "seconds", "trend", "eta")
 RETENTION_ORDERS = ("topic", "bytes", "age", "retention", "expiry", "risk")
 TROUBLED_NAMED = 2
-_LAG = (
-    *("group", "topic", "status", "sampled_ms", "lag_records", "uncommitted_records"),
-    *("lag_seconds", "lag_seconds_at_least", "trend_records_per_s", "eta_seconds"),
-)
 _HELD = ("topic", "bytes", "age_seconds", "retention_ms")
-_EXPIRY = ("topic", "group", "status", "first_loss_in_s", "oldest_unread_expires_in_s")
 Rows = Iterable[tuple[Any, ...]]
 _HARMED = frozenset({Severity.WARNING, Severity.DANGER})
 
@@ -85,6 +84,7 @@ class ExpiryFacts(NamedTuple):
     topic: str
     group: str
     risk: str
+    at_ms: int
     first_loss_s: float | None
     expires_s: float | None
     is_live: bool = False
@@ -216,27 +216,32 @@ def _whole(
 
 
 def _lags(cluster_id: str, newest_ms: int | None) -> Iterator[LagFacts]:
-    verdicts = group_verdicts([cluster_id])
-    newer = verdicts.exclude(status="UNKNOWN").filter(sampled_ms__gt=OuterRef("sampled_ms"))
-    gold = GoldGroupLag.objects.filter(cluster_id=cluster_id)
-    left: Rows = () if newest_ms is None else left_of(gold, newer, newest_ms, _LAG)
-    return _newest(left, verdicts.values_list(*_LAG), LagFacts)
+    gold = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD)
+    live = group_verdicts([cluster_id]).values_list(*LAG_OF_GOLD)
+    return _newest(gold, live, LagFacts)
 
 
 def _expiries(cluster_id: str, newest_ms: int | None) -> Iterator[ExpiryFacts]:
-    verdicts = group_verdicts([cluster_id])
-    newer = verdicts.exclude(risk="UNKNOWN").filter(sampled_ms__gt=OuterRef("ts_ms"))
-    gold = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
-    left: Rows = () if newest_ms is None else left_of(gold, newer, newest_ms, _EXPIRY)
-    of_collector = [column if column != "status" else "risk" for column in _EXPIRY]
-    return _newest(left, verdicts.values_list(*of_collector), ExpiryFacts)
+    gold = last_rows(GoldGroupExpiry, cluster_id, newest_ms, EXPIRY_OF_GOLD)
+    of_collector = {"status": "risk", "ts_ms": "sampled_ms"}
+    columns = [of_collector.get(column, column) for column in EXPIRY_OF_GOLD]
+    live = group_verdicts([cluster_id]).values_list(*columns)
+    return _newest(gold, live, ExpiryFacts)
 
 
-def _newest(left: Rows, live: Rows, facts: Callable[..., Any]) -> Iterator[Any]:
-    """Gold's where it is left, else the collector's; the first two columns are the series."""
-    gold = {row[:2]: row for row in left}
+def _newest(gold: Found, live: Rows, facts: Callable[..., Any]) -> Iterator[Any]:
+    """Gold's where no newer verdict of the collector replaces it; both begin with the series, its
+    word, and the time.
+    """
+    seen = set()
     for row in live:
-        kept = gold.pop(row[:2], None)
-        yield facts(*row, is_live=True) if kept is None else facts(*kept)
-    for row in gold.values():
-        yield facts(*row)
+        series = row[:2]
+        seen.add(series)
+        kept = gold.get(series)
+        if kept is None or is_replaced(row[2], row[3], kept[3]):
+            yield facts(*row, is_live=True)
+        else:
+            yield facts(*kept)
+    for series, row in gold.items():
+        if series not in seen:
+            yield facts(*row)

@@ -140,13 +140,12 @@ class RunCluster(models.Model):
         return f"{self.run_id}: {self.cluster_id}"
 
 
-class GoldGroupLag(models.Model):
-    """One group on one topic in one window; columns as in `contracts.gold`."""
+class GroupLag(models.Model):
+    """How one group does on one topic at one sample; columns as in `contracts.gold`."""
 
     cluster_id = models.CharField(max_length=40)
     group = models.CharField(max_length=255)
     topic = models.CharField(max_length=249)
-    ts_ms = models.BigIntegerField()
     sampled_ms = models.BigIntegerField()
     partitions = models.IntegerField()
     lag_records = models.BigIntegerField(null=True)
@@ -165,6 +164,15 @@ class GoldGroupLag(models.Model):
     state = models.CharField(max_length=40, null=True)  # noqa: DJ001 - see method
     status = models.CharField(max_length=20)
     reasons = models.CharField(max_length=22, blank=True, default="")
+
+    class Meta:
+        abstract = True
+
+
+class GoldGroupLag(GroupLag):
+    """One group on one topic in one window, by a run."""
+
+    ts_ms = models.BigIntegerField()
     run_id = models.CharField(max_length=40)
 
     class Meta:
@@ -235,40 +243,19 @@ class GoldGroupExpiry(models.Model):
         return f"{self.group} on {self.topic} at {self.ts_ms}"
 
 
-class GroupVerdict(models.Model):
+class GroupVerdict(GroupLag):
     """How one group does on one topic by the collector's newest sample; columns as in gold.
 
     Replaced with each sample. One that is older than the newest row of gold counts no more.
     """
 
-    cluster_id = models.CharField(max_length=40)
-    group = models.CharField(max_length=255)
-    topic = models.CharField(max_length=249)
-    sampled_ms = models.BigIntegerField()
     judged_at = models.DateTimeField()
-    partitions = models.IntegerField()
-    lag_records = models.BigIntegerField(null=True)
-    uncommitted_partitions = models.IntegerField(null=True)
-    uncommitted_records = models.BigIntegerField(null=True)
-    lag_seconds = models.FloatField(null=True)
-    lag_seconds_at_least = models.FloatField(null=True)
-    method = models.CharField(max_length=20, null=True)  # noqa: DJ001 - null is "unknown", as in the contract
-    trend = models.CharField(max_length=20)
-    trend_records_per_s = models.FloatField(null=True)
-    produce_records_per_s = models.FloatField(null=True)
-    consume_records_per_s = models.FloatField(null=True)
-    eta_seconds = models.FloatField(null=True)
-    lost_records = models.BigIntegerField(null=True)
-    members = models.IntegerField(null=True)
-    state = models.CharField(max_length=40, null=True)  # noqa: DJ001 - see method
     # How long a partition that is behind has stood still; none is behind: null.
     stuck_s = models.FloatField(null=True)
-    status = models.CharField(max_length=20)
-    reasons = models.CharField(max_length=22, blank=True, default="")
     risk = models.CharField(max_length=20)
     oldest_unread_expires_in_s = models.FloatField(null=True)
     first_loss_in_s = models.FloatField(null=True)
-    expiry_method = models.CharField(max_length=20, null=True)  # noqa: DJ001 - see method
+    expiry_method = models.CharField(max_length=20, null=True)  # noqa: DJ001 - null is "unknown"
     # Between which instants the first unread record is lost; unknown, or no loss foreseen: null.
     loss_from_ms = models.BigIntegerField(null=True)
     loss_until_ms = models.BigIntegerField(null=True)

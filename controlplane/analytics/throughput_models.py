@@ -3,7 +3,9 @@
 from django.db import models
 
 OUTLINE, TOPICS, GROUPS, PARTITIONS = "outline", "topics", "groups", "partitions"
-KIND_CHOICES = [(kind, kind) for kind in (OUTLINE, TOPICS, GROUPS, PARTITIONS)]
+CONSUMED = "consumed"
+"""What groups read of each partition."""
+KIND_CHOICES = [(kind, kind) for kind in (OUTLINE, TOPICS, GROUPS, PARTITIONS, CONSUMED)]
 
 
 class ThroughputState(models.Model):
@@ -45,7 +47,10 @@ class ThroughputLayout(models.Model):
 
 
 class ThroughputBlock(models.Model):
-    """The rates of a layout's series over the step that ended in [ts_ms, ts_ms + step)."""
+    """The rates of a layout's series over the step that ended in [ts_ms, ts_ms + step).
+
+    Of the kind `consumed` they are counts by partition (`throughput.consumed`).
+    """
 
     cluster_id = models.CharField(max_length=40)
     kind = models.CharField(max_length=12, choices=KIND_CHOICES)

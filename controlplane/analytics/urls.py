@@ -43,6 +43,7 @@ urlpatterns = [
     path("clusters/<str:cluster_id>/analytics/throughput", throughput.ThroughputView.as_view()),
     path("clusters/<str:cluster_id>/analytics/offsets", throughput.OffsetsView.as_view()),
     path("clusters/<str:cluster_id>/analytics/sparklines", throughput.SparklinesView.as_view()),
+    path("clusters/<str:cluster_id>/analytics/consumption", throughput.ConsumptionView.as_view()),
     path("clusters/<str:cluster_id>/analytics/readiness", insights.ReadinessView.as_view()),
     path("analytics/readiness", insights.TenantReadinessView.as_view()),
     path("analytics/usage", insights.TenantUsageView.as_view()),

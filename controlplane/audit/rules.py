@@ -30,6 +30,9 @@ SHOWN = frozenset(
         # clusters
         *("brokers", "bootstrap_servers", "host_id", "rack", "id", "key"),
         *("security_protocol", "sasl_mechanism", "address", "way"),
+        # addresses and log directories of brokers
+        *("bootstrap_before", "bootstrap_after", "from_address", "to_address"),
+        *("directory", "log_dirs", "moves"),
         # versions of brokers
         *("version", "software", "digest", "from_version", "to_version", "from_software"),
         *("protocol", "now", "newest", "changes", "no_way_back_to", "way_back"),

@@ -13,6 +13,7 @@ LEFT_OUT = {
     "observed.observedgroup": "the next pass observes it again",
     "observed.observeduser": "the next pass observes it again",
     "observed.observedacl": "the next pass observes it again",
+    "drift.driftlook": "the next look reads it again",
     "analytics.throughputstate": "the next samples measure again; history is the rollups'",
     "analytics.throughputlayout": "the next samples measure again; history is the rollups'",
     "analytics.throughputblock": "the next samples measure again; history is the rollups'",

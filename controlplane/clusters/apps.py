@@ -6,8 +6,11 @@ class ClustersConfig(AppConfig):
     label = "clusters"
 
     def ready(self) -> None:
+        from controlplane.clusters.adding_log_dir import AddLogDirectory
         from controlplane.clusters.configuring import ClusterConfigure
+        from controlplane.clusters.emptying_log_dir import EmptyLogDirectory
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
+        from controlplane.clusters.readdressing import ChangeAddresses
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
         from controlplane.clusters.replacing import ClusterReplaceBroker
         from controlplane.clusters.restarting import BrokerRestart
@@ -35,6 +38,9 @@ class ClustersConfig(AppConfig):
             RemoveBrokers(),
             ClusterUpgrade(),
             ClusterFinalizeVersion(),
+            ChangeAddresses(),
+            AddLogDirectory(),
+            EmptyLogDirectory(),
         ):
             register(kind)
         use_cluster_names(names_by_id)

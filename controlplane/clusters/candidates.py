@@ -1,7 +1,7 @@
 """All hosts as `placing` wants them: what agents say, and what operators and plans have taken."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from time import time
 
 from django.conf import settings
@@ -11,19 +11,32 @@ from controlplane.clusters.described import Host
 from controlplane.clusters.host_states import ACTIVE
 from controlplane.clusters.models import Broker, HostState, OwedDeletion
 from controlplane.clusters.placing import Candidate, Refusal, refusal
+from controlplane.clusters.release_wanted import Releases
 from controlplane.clusters.rules import Placement
 from controlplane.clusters.sealing import hosts_with_key
+from controlplane.clusters.versions import NOT_KNOWN, Installed
 
 Ports = tuple[str, int, int, bool]
 """Host, client port, internal port, and whether a broker should run there or is owed."""
 
 
-def candidates(found: Iterable[Host], *, but_cluster: str | None = None) -> list[Candidate]:
-    """`found` as places for brokers, by host id. With `but_cluster` its own brokers take none."""
-    return _as_candidates(found, _ports(but_cluster=but_cluster))
+def candidates(
+    found: Iterable[Host],
+    *,
+    but_cluster: str | None = None,
+    installed: Mapping[str, Installed] | None = None,
+) -> list[Candidate]:
+    """`found` as places for brokers, by host id. With `but_cluster` its own brokers take none.
+
+    Without `installed` nothing is known of the releases that they have, which is well where none is
+    wanted in particular.
+    """
+    return _as_candidates(found, _ports(but_cluster=but_cluster), installed or {})
 
 
-def _as_candidates(found: Iterable[Host], rows: list[Ports]) -> list[Candidate]:
+def _as_candidates(
+    found: Iterable[Host], rows: list[Ports], installed: Mapping[str, Installed]
+) -> list[Candidate]:
     states = host_states()
     with_key = hosts_with_key()
     count = Counter(host_id for host_id, _, _, should_run in rows if should_run)
@@ -43,6 +56,7 @@ def _as_candidates(found: Iterable[Host], rows: list[Ports]) -> list[Candidate]:
             ports_taken=frozenset(taken.get(host.host_id, ())),
             capacity=host.capacity,
             capacity_age_s=host.capacity.age_s(now_ms),
+            installed=installed.get(host.host_id, NOT_KNOWN),
         )
         for host in sorted(found, key=lambda host: host.host_id)
     ]
@@ -59,13 +73,17 @@ def ports_taken() -> dict[str, set[int]]:
 
 
 def no_longer_fit(
-    placed: Collection[Placement], found: Iterable[Host], *, but_cluster: str | None = None
+    placed: Collection[Placement],
+    found: Iterable[Host],
+    releases: Releases,
+    *,
+    but_cluster: str | None = None,
 ) -> dict[int, Refusal]:
     """Which of these places are none any more, by broker id; their ports may be taken meanwhile."""
     wanted = {row.host_id for row in placed}
     rows = _ports(but_cluster=but_cluster, only_on=wanted)
     found = [host for host in found if host.host_id in wanted]
-    hosts = {each.host_id: each for each in _as_candidates(found, rows)}
+    hosts = {each.host_id: each for each in _as_candidates(found, rows, releases.installed)}
     refused = {}
     for row in placed:
         host = hosts.get(row.host_id)
@@ -73,7 +91,9 @@ def no_longer_fit(
             refused[row.broker_id] = Refusal(
                 host_id=row.host_id, code="gone", text="It is not there any more."
             )
-        elif why := refusal(host, disk_min_bytes=settings.BROKER_DISK_MIN_BYTES):
+        elif why := refusal(
+            host, disk_min_bytes=settings.BROKER_DISK_MIN_BYTES, wants=releases.wants
+        ):
             refused[row.broker_id] = why
         elif not {row.client_port, row.internal_port} <= set(host.free_ports):
             refused[row.broker_id] = Refusal(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from controlplane.clusters.reports import object_of, whole_of
+from controlplane.clusters.reports import object_of, text_of, whole_of
 from controlplane.common.words import counted
 
 REPORT_BYTES_MAX = 65_536
@@ -20,14 +20,38 @@ CORES_MAX = 65_536
 LOAD_MAX = 1e6
 PORTS_MAX = 2_000
 LABELS_MAX = 20
+DIRECTORIES_MAX = 16
+PATH_MAX = 300
+PROBLEM_MAX = 200
+MAIN = "main"
+"""The name of the directory that every broker has; others have names that operators gave them."""
 _LABEL_KEY = re.compile(r"[a-z0-9](?:[a-z0-9._/-]{0,61}[a-z0-9])?")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ :/-]{0,61}[A-Za-z0-9])?")
+
+
+_DIRECTORY = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryRoom:
+    """One data directory of a host; bytes, null where not known. `volume` is the same for those on
+    one file system. `problem` is a sentence: why brokers cannot use it.
+    """
+
+    name: str
+    path: str = ""
+    total_bytes: int | None = None
+    free_bytes: int | None = None
+    volume: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
     """Bytes, CPUs, the load of the last minute; null where the agent does not say, or not credibly.
 
+    `disk_…` are of the directory in which new brokers begin, `directories` all of them; none of an
+    agent that knows of one directory alone.
     `ports_busy` are those of the host's range that some process listens on. `problem` says in a
     sentence why nothing is known; `reported_at_ms` is when the report was written.
     """
@@ -39,6 +63,7 @@ class Capacity:
     cores: int | None = None
     load: float | None = None
     ports_busy: tuple[int, ...] | None = None
+    directories: tuple[DirectoryRoom, ...] = ()
     reported_at_ms: int | None = None
     problem: str = ""
 
@@ -47,6 +72,9 @@ class Capacity:
         if self.reported_at_ms is None:
             return None
         return max(0.0, (now_ms - self.reported_at_ms) / 1000)
+
+    def directory(self, name: str) -> DirectoryRoom | None:
+        return next((each for each in self.directories if each.name == name), None)
 
     @property
     def disk_free_share(self) -> float | None:
@@ -79,6 +107,7 @@ def parse_capacity(data: bytes, *, reported_at_ms: int | None = None) -> Capacit
         cores=_whole(row, "cores", 1, CORES_MAX),
         load=_load(row.get("load")),
         ports_busy=_ports(row.get("ports_busy")),
+        directories=_directories(row.get("directories")),
         reported_at_ms=reported_at_ms,
     )
 
@@ -112,6 +141,29 @@ def _pair(row: dict[str, Any], total_name: str, free_name: str) -> tuple[int | N
     return (
         (None, None) if total is not None and free is not None and free > total else (total, free)
     )
+
+
+def _directories(value: Any) -> tuple[DirectoryRoom, ...]:
+    """Those that can be meant, each name once."""
+    found: dict[str, DirectoryRoom] = {}
+    for row in (value if isinstance(value, list) else [])[:DIRECTORIES_MAX]:
+        name = row.get("name") if isinstance(row, dict) else None
+        if not isinstance(name, str) or not is_directory_name(name) or name in found:
+            continue
+        total, free = _pair(row, "total_bytes", "free_bytes")
+        found[name] = DirectoryRoom(
+            name=name,
+            path=text_of(row, "path")[:PATH_MAX],
+            total_bytes=total,
+            free_bytes=free,
+            volume=text_of(row, "volume")[:PROBLEM_MAX],
+            problem=text_of(row, "problem")[:PROBLEM_MAX],
+        )
+    return tuple(found.values())
+
+
+def is_directory_name(value: Any) -> bool:
+    return isinstance(value, str) and _DIRECTORY.fullmatch(value) is not None
 
 
 def _whole(row: dict[str, Any], name: str, least: int, most: int) -> int | None:

@@ -61,6 +61,7 @@ KEYS_MAX: Final = 50
 DYNAMIC, STATIC = "dynamic", "static"
 OF_ALL, OF_ONE = "DYNAMIC_DEFAULT_BROKER_CONFIG", "DYNAMIC_BROKER_CONFIG"
 CONFIG_BEFORE: Final = "config"
+UNCHANGED: Final = "nothing is changed at the brokers"
 SET_STAYS = "Settings that were changed by then stay changed: the undo puts them back."
 
 
@@ -71,6 +72,16 @@ class ClusterConfigureInputs(Shape):
     )
     canary_s = serializers.IntegerField(
         required=False, default=CANARY_S, min_value=0, max_value=CANARY_MAX_S
+    )
+    remove_own = serializers.BooleanField(
+        required=False,
+        help_text="Also take away what single brokers have set of these keys for themselves while"
+        " they run, which hides what all have. Of keys that brokers take while they run.",
+    )
+    adopt = serializers.BooleanField(
+        required=False,
+        help_text="Take over what the brokers have: what is given is what all of them go by,"
+        " nothing is changed, and from then on it is what this service wants.",
     )
 
 
@@ -84,8 +95,19 @@ class ChangedSettingSerializer(Shape):
     )
 
 
+class OwnSettingSerializer(Shape):
+    broker = serializers.IntegerField()
+    key = serializers.CharField()
+    value = serializers.CharField(allow_null=True)
+
+
 class ConfigureDiffSerializer(Shape):
     changes = ChangedSettingSerializer(many=True)
+    own = OwnSettingSerializer(
+        many=True,
+        required=False,
+        help_text="Of single brokers, that are taken away; absent in plans of before.",
+    )
     brokers = RolledBrokerSerializer(
         many=True, help_text="In the order in which they are restarted; none for dynamic keys."
     )
@@ -119,10 +141,23 @@ class _Found:
             if key in entries and entries[key].source == OF_ONE
         )
 
+    def own_rows(self, changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Of keys that brokers take while they run: what single brokers have for themselves."""
+        keys = {row["key"] for row in changes if row["way"] == DYNAMIC}
+        return [
+            {"broker": broker, "key": entry.name, "value": entry.value}
+            for broker, entries in sorted(self.by_broker.items())
+            for entry in sorted(entries.values(), key=lambda each: each.name)
+            if entry.name in keys and entry.source == OF_ONE
+        ]
+
 
 class ClusterConfigure(RollKind):
     name = "cluster.configure"
-    restores = "the settings go back to what they were, by the same way"
+    restores = (
+        "the settings go back to what they were, by the same way; what single brokers had for"
+        " themselves does not"
+    )
     inputs = ClusterConfigureInputs
     diff_shape = ConfigureDiffSerializer
 
@@ -133,11 +168,18 @@ class ClusterConfigure(RollKind):
         described = gateway.describe_cluster()
         live = {node.id for node in described.brokers}
         found = _read(gateway, live, asked)
+        if inputs.get("adopt"):
+            return _adopted(cluster, asked, found)
         changes = [_change(cluster, key, value, found) for key, value in sorted(asked.items())]
-        changes = [row for row in changes if row["before"] != row["after"]]
+        own = found.own_rows(changes) if inputs.get("remove_own") else []
+        changes = [
+            row
+            for row in changes
+            if row["before"] != row["after"] or any(one["key"] == row["key"] for one in own)
+        ]
         if not changes:
             raise Conflict("Every setting is as asked for.", code="nothing-to-do")
-        static = [row for row in changes if row["way"] == STATIC]
+        static = [row for row in changes if row["way"] == STATIC and row["before"] != row["after"]]
         rows = rolled(cluster, None) if static else []
         planned: list[dict[str, Any]] = []
         lost = Unavoidable(offline=frozenset(), unwritable=frozenset())
@@ -150,6 +192,7 @@ class ClusterConfigure(RollKind):
             resource=f"cluster/{cluster.name}",
             diff={
                 "changes": changes,
+                "own": own,
                 "brokers": planned,
                 "canary_s": inputs.get("canary_s", CANARY_S),
             },
@@ -159,7 +202,8 @@ class ClusterConfigure(RollKind):
                 GENERATIONS: {str(row.broker_id): row.generation for row in rows},
             },
             warnings=[
-                *_warnings(cluster, asked, changes, found),
+                *(_own_warnings(own) if own else _warnings_of_own(changes, found)),
+                *_warnings(cluster, asked),
                 *(roll_warnings(cluster, planned, lost) if rows else []),
             ],
             blast_radius=extents(lost) if rows else [],
@@ -183,6 +227,8 @@ class ClusterConfigure(RollKind):
         return super().blast_radius_now(context, plan) if plan.diff["brokers"] else []
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        if plan.inputs.get("adopt"):
+            return None
         before = {row["key"]: row["before"] for row in plan.diff["changes"]}
         return self.name, {"config": before, "canary_s": plan.diff["canary_s"]}
 
@@ -191,8 +237,18 @@ class ClusterConfigure(RollKind):
         wanted = _wanted(context, DYNAMIC)
         if not wanted:
             return Done(detail="no key is taken while brokers run")
-        self.gateway(context).alter_default_broker_configs(wanted)
-        return Done(detail=f"{counted(len(wanted), 'key')} set for all brokers")
+        if context.inputs.get("adopt"):
+            return Done(detail=UNCHANGED)
+        gateway = self.gateway(context)
+        gateway.alter_default_broker_configs(wanted)
+        own = context.diff.get("own", [])
+        for broker in sorted({row["broker"] for row in own}):
+            keys = [row["key"] for row in own if row["broker"] == broker]
+            gateway.alter_broker_configs(broker, dict.fromkeys(keys))
+        said = f"{counted(len(wanted), 'key')} set for all brokers"
+        return Done(
+            detail=f"{said}; {counted(len(own), 'own setting')} taken away" if own else said
+        )
 
     def write_static(self, context: StepContext) -> Done:
         """Into the cluster's row, of which every broker's configuration is made from now on."""
@@ -207,10 +263,15 @@ class ClusterConfigure(RollKind):
 
     def read_back(self, context: StepContext) -> Done | Wait:
         wanted = {row["key"]: row for row in context.diff["changes"]}
+        removed = {(row["broker"], row["key"]) for row in context.diff.get("own", [])}
 
         def differing(view: BrokerView, broker: int) -> str | None:
             entries = {row.name: row for row in view.broker_configs([broker], wanted)[broker]}
-            bad = [key for key, row in wanted.items() if not _agrees(row, entries.get(key))]
+            bad = [
+                key
+                for key, row in wanted.items()
+                if not _agrees(row, entries.get(key), no_own=(broker, key) in removed)
+            ]
             return f"{bad[0]} is another" if bad else None
 
         detail = f"every broker goes by {counted(len(wanted), 'setting')} as planned"
@@ -309,9 +370,9 @@ def _wanted(context: StepContext, way: str) -> dict[str, str | None]:
     return {row["key"]: row["after"] for row in context.diff["changes"] if row["way"] == way}
 
 
-def _agrees(row: Mapping[str, Any], entry: ConfigEntry | None) -> bool:
+def _agrees(row: Mapping[str, Any], entry: ConfigEntry | None, *, no_own: bool) -> bool:
     if entry is not None and entry.source == OF_ONE:
-        return True  # the broker has one of its own, as the plan has said
+        return not no_own  # the broker has one of its own, as the plan has said
     if row["after"] is None:
         return entry is None or entry.source != OF_ALL
     return entry is not None and entry.value == row["after"]
@@ -324,9 +385,7 @@ def _summary(changes: list[dict[str, Any]], restarts: int) -> str:
     return f"{text}, with {counted(restarts, 'restart')}, one after the other."
 
 
-def _warnings(
-    cluster: Cluster, asked: Mapping[str, str | None], changes: list[dict[str, Any]], found: _Found
-) -> list[dict[str, str]]:
+def _warnings_of_own(changes: list[dict[str, Any]], found: _Found) -> list[dict[str, str]]:
     rows = []
     for row in changes:
         if own := found.own(row["key"]):
@@ -337,10 +396,53 @@ def _warnings(
                     f"{row['key']} is set for broker {names} alone, which goes by that still.",
                 )
             )
-    if cluster.kind == MANAGED:
-        count = made_with(cluster)
-        merged = {**cluster.config, **asked}
-        chosen = {key: text for key, text in merged.items() if text is not None and is_tenants(key)}
-        effective = check_config(chosen, broker_count=count)
-        rows += config_warnings(effective, chosen=set(asked), broker_count=count)
     return rows
+
+
+def _own_warnings(own: list[dict[str, Any]]) -> list[dict[str, str]]:
+    brokers = ", ".join(map(str, sorted({row["broker"] for row in own})))
+    text = (
+        f"What broker {brokers} has set for itself is taken away; the undo does not set it again."
+    )
+    return [warning("own-removed", text)]
+
+
+def _adopted(cluster: Cluster, asked: Mapping[str, str | None], found: _Found) -> PlanDraft:
+    """The plan that takes over settings as they are. Raises Conflict: they are others, or are not
+    dynamic ones of all brokers.
+    """
+    for key, value in sorted(asked.items()):
+        if not is_dynamic(key):
+            raise Conflict(
+                f"{key} is read when a broker starts, from what this service writes.",
+                code="not-as-observed",
+            )
+        if found.own(key) or found.default_of_all(key) != value:
+            has = found.default_of_all(key) or "not set"
+            raise Conflict(f"{key} of all brokers is {has}.", code="not-as-observed")
+    changes = [_change(cluster, key, value, found) for key, value in sorted(asked.items())]
+    return PlanDraft(
+        resource=f"cluster/{cluster.name}",
+        diff={"changes": changes, "own": [], "brokers": [], "canary_s": 0},
+        summary=f"Take over {counted(len(asked), 'setting')} of all brokers as they are.",
+        preconditions={CONFIG_BEFORE: dict(asked), GENERATIONS: {}},
+        warnings=[
+            warning(
+                "adopts",
+                "Nothing is changed at the brokers; what they have is what this service wants from"
+                " now on.",
+                "info",
+            )
+        ],
+        typed_name=cluster.name,
+    )
+
+
+def _warnings(cluster: Cluster, asked: Mapping[str, str | None]) -> list[dict[str, str]]:
+    if cluster.kind != MANAGED:
+        return []
+    count = made_with(cluster)
+    merged = {**cluster.config, **asked}
+    chosen = {key: text for key, text in merged.items() if text is not None and is_tenants(key)}
+    effective = check_config(chosen, broker_count=count)
+    return config_warnings(effective, chosen=set(asked), broker_count=count)

@@ -7,6 +7,7 @@ from typing import Any
 from controlplane.clusters.described import Host
 from controlplane.clusters.hosts import BrokerKey, HostsUnavailableError
 from controlplane.clusters.questions import (
+    ADMINISTERED,
     DENIALS,
     LOG_TAIL,
     SEGMENTS,
@@ -14,9 +15,10 @@ from controlplane.clusters.questions import (
     HostAnswer,
     HostQuestion,
 )
-from controlplane.clusters.reports import Observed
+from controlplane.clusters.reports import LogDir, Observed
 from controlplane.clusters.versions import NOT_KNOWN, OWN, PROTOCOL_KEY, Installed, Release
 from controlplane.gateway.fake import FakeGateway
+from controlplane.gateway.fake_state import DISK
 
 FIRST_BROKERS = 4
 """What the fake cluster of tests begins with; they come and go as tests say."""
@@ -28,6 +30,7 @@ _BODIES: dict[str, dict[str, Any]] = {
         "size_bytes": 1_034,
         "written_at_ms": 1_767_225_600_000,
     },
+    ADMINISTERED: {"changes": [], "since_ms": 1_767_225_600_000, "is_whole": True, "left_out": 0},
     DENIALS: {
         "attempts": [
             {
@@ -129,13 +132,21 @@ class FakeHosts:
             if key in self.reports:
                 found[key] = self.reports[key]
             elif spec is not None:
-                found[key] = self._report(key[0], spec)
+                found[key] = self.report(key[0], spec)
         return {key: replace(each, is_watched=key[0] not in dead) for key, each in found.items()}
 
-    def _report(self, host_id: str, spec: dict[str, Any]) -> Observed:
+    def report(self, host_id: str, spec: dict[str, Any]) -> Observed:
         """Its brokers run what they were given, and say so."""
         known = self.releases.get(host_id, Installed()).release(spec.get("version", OWN))
-        said = Observed(state=spec["state"], generation=spec["generation"], pid=1)
+        said = Observed(
+            state=spec["state"],
+            generation=spec["generation"],
+            pid=1,
+            log_dirs=(
+                LogDir(name="main", path="/data"),
+                *(LogDir(name=name, path=f"/disks/{name}") for name in spec.get("log_dirs", ())),
+            ),
+        )
         if known is None or spec["state"] != "running":
             return said
         return replace(
@@ -164,12 +175,16 @@ class FakeHosts:
         self._answer()
         self.desired[key] = spec
         if self.serves is not None and spec["cluster_id"] == self.serves[0]:
-            self._serve(self.serves[1], spec)
+            self.serve(self.serves[1], spec)
         for follower in self.followers:
             follower(key, spec)
 
-    def _serve(self, gateway: FakeGateway, spec: dict[str, Any]) -> None:
-        """Brokers above those that the fake cluster began with follow what their hosts are told."""
+    def serve(self, gateway: FakeGateway, spec: dict[str, Any]) -> None:
+        """Brokers above those that the fake cluster began with follow what their hosts are told;
+        all of them have the directories that they are given.
+        """
+        names = spec.get("log_dirs", ())
+        gateway.further_dirs[spec["broker_id"]] = {f"/disks/{name}": DISK for name in names}
         if spec["broker_id"] <= FIRST_BROKERS:
             return
         if spec["state"] == "running":

@@ -93,6 +93,10 @@ class Broker(models.Model):
     generation = models.PositiveIntegerField(default=1)
     # While releases are being exchanged: the one that it was given; empty: the cluster's.
     version = models.CharField(max_length=63, blank=True, default="")
+    # Names of its host's data directories beside the first, which every broker has; and those that
+    # it had and that failed: its host never gives it back what lies there (`log_dirs`).
+    log_dirs = models.JSONField(default=list, blank=True)
+    given_up_dirs = models.JSONField(default=list, blank=True)
     # Key and certificate of a broker whose cluster has TLS; when the certificate ends.
     tls_token = SealedField(blank=True)
     certificate_ends_at = models.DateTimeField(null=True)

@@ -27,6 +27,8 @@ from controlplane.clusters.operations_base import (
     cluster_of,
     mark_deleted,
 )
+from controlplane.clusters.release_fit import unlike
+from controlplane.clusters.release_wanted import NO_RELEASE, Releases
 from controlplane.clusters.rules import Placement, config_warnings, placement_warnings
 from controlplane.clusters.selectors import (
     deletion_extents,
@@ -117,7 +119,7 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
         config = inputs.get("config", {})
         count = inputs["broker_count"]
         effective = check_config(config, broker_count=count)
-        decision = placed_now(range(1, count + 1))
+        decision, releases = placed_now(range(1, count + 1))
         placed = decision.placed
         return PlanDraft(
             resource=f"cluster/{inputs['name']}",
@@ -135,7 +137,8 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
                 replicas=int(effective["default.replication.factor"]),
                 min_isr=int(effective["min.insync.replicas"]),
             )
-            + config_warnings(effective, chosen=config, broker_count=count),
+            + config_warnings(effective, chosen=config, broker_count=count)
+            + _unlike(placed, releases),
         )
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
@@ -143,7 +146,8 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
         check_name_free(context.tenant, plan.inputs["name"])
         check_room(context.tenant.pk, broker_count=plan.inputs["broker_count"])
         placed = [Placement(**row) for row in plan.preconditions["placement"]]
-        gone = no_longer_fit(placed, host_rows())
+        found = host_rows()
+        gone = no_longer_fit(placed, found, NO_RELEASE)
         return {**plan.preconditions, **({"placement": sorted(gone)} if gone else {})}
 
     def prepare(self, operation: Operation, plan: Plan) -> None:
@@ -389,6 +393,19 @@ def first_secrets() -> dict[str, str]:
         f"salt:{BROKER_USER}": secrets.token_hex(24),
         f"salt:{ADMIN_USER}": secrets.token_hex(24),
     }
+
+
+def _unlike(placed: list[Placement], releases: Releases) -> list[dict[str, str]]:
+    """Brokers of a new cluster speak the newest protocol of what their hosts' agents are of."""
+    hosts = {row.host_id for row in placed}
+    spoken = unlike(releases.installed[host] for host in hosts if host in releases.installed)
+    if not spoken:
+        return []
+    text = (
+        f"The brokers would be of several releases, which speak {' and '.join(spoken)} to each"
+        " other: they need not understand each other until the platform's hosts are of one."
+    )
+    return [warning("releases-differ", text, "danger")]
 
 
 def _create_warnings(brokers: int, security: str) -> list[dict[str, str]]:

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 
 from controlplane.clusters.capacity import Capacity
 from controlplane.clusters.host_states import ACTIVE, CORDONED, DRAINING, LOST
+from controlplane.clusters.release_fit import ANY, Wanted, lack
 from controlplane.clusters.rules import Placement
+from controlplane.clusters.versions import NOT_KNOWN, Installed
 from controlplane.common.words import counted, lasting
 
 STALE_S = 120.0
@@ -44,6 +46,7 @@ class Candidate:
     ports_taken: frozenset[int] = frozenset()
     capacity: Capacity = field(default_factory=Capacity)
     capacity_age_s: float | None = None
+    installed: Installed = NOT_KNOWN
 
     @property
     def free_ports(self) -> list[int]:
@@ -79,9 +82,18 @@ class NoCapacityError(Exception):
         super().__init__(f"there is room for {found} of {counted(wanted, 'broker')}")
 
 
-def refusal(host: Candidate, *, disk_min_bytes: int, placed: int = 0) -> Refusal | None:
-    """Why the host gets no broker now, after `placed` of this same plan; null when it may."""
-    code, text = _unfit(host) or _full(host, disk_min_bytes, placed) or ("", "")
+def refusal(
+    host: Candidate, *, disk_min_bytes: int, placed: int = 0, wants: Wanted = ANY
+) -> Refusal | None:
+    """Why the host gets no broker of that release now, after `placed` of this same plan; null when
+    it may.
+    """
+    code, text = (
+        _unfit(host)
+        or lack(host.installed, wants)
+        or _full(host, disk_min_bytes, placed)
+        or ("", "")
+    )
     return Refusal(host_id=host.host_id, code=code, text=text) if code else None
 
 
@@ -120,6 +132,7 @@ def place(
     broker_ids: Sequence[int],
     disk_min_bytes: int,
     present: Collection[tuple[str, str]] = (),
+    wants: Wanted = ANY,
 ) -> Decision:
     """A place for each broker, and what was refused.
 
@@ -128,6 +141,7 @@ def place(
         broker_ids: of the brokers that have no place yet.
         disk_min_bytes: what has to be free for each of them.
         present: host and rack of each broker that the cluster has already.
+        wants: the release that they shall run.
 
     Raises:
         NoCapacityError: there are fewer places.
@@ -135,7 +149,11 @@ def place(
     own = Counter(host_id for host_id, _ in present)
     racks = Counter(rack for _, rack in present)
     taken: Counter[str] = Counter()
-    refused = [found for host in hosts if (found := refusal(host, disk_min_bytes=disk_min_bytes))]
+    refused = [
+        found
+        for host in hosts
+        if (found := refusal(host, disk_min_bytes=disk_min_bytes, wants=wants))
+    ]
     free = {host.host_id: iter(host.free_ports) for host in hosts}
     placed: list[Placement] = []
     reasons: dict[int, str] = {}
@@ -143,7 +161,9 @@ def place(
         fit = [
             host
             for host in hosts
-            if not refusal(host, disk_min_bytes=disk_min_bytes, placed=taken[host.host_id])
+            if not refusal(
+                host, disk_min_bytes=disk_min_bytes, placed=taken[host.host_id], wants=wants
+            )
         ]
         if not fit:
             raise NoCapacityError(found=len(placed), wanted=len(broker_ids), refused=refused)

@@ -14,6 +14,7 @@ from controlplane.common.times import iso_of_ms
 FORMAT: Final = 1
 LOG_TAIL: Final = "log-tail"
 DENIALS: Final = "denials"
+ADMINISTERED: Final = "administered"
 SEGMENTS: Final = "segments"
 LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 DENIED_EVENTS: Final = ("denied", "login-failed", "handshake-failed")

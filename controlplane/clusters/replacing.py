@@ -2,8 +2,9 @@
 
 Plan with the place and what forbids it → everything else is whole, asked of every broker → stopped
 where it is (of a host that is away: declared lost, and fenced) → no live broker counts it in any
-ISR → its row moves → it begins there with an empty directory, which has an id of its own → all its
-replicas are in sync → its leaders → what it left is fenced and deleted.
+ISR → its row moves → a limit on what it will read → it begins there with an empty directory, which
+has an id of its own → all its replicas are in sync, the limit goes → its leaders → what it left is
+fenced and deleted.
 
 Until it is in sync there the old directory stays as it was, and is the way back. Its address
 reaches clients by the cluster's metadata.
@@ -18,6 +19,11 @@ from controlplane.clusters import replacing_places as places
 from controlplane.clusters import services
 from controlplane.clusters.models import MANAGED, Broker, Cluster, LostBroker
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
+from controlplane.clusters.rebuild_limits import (
+    THROTTLE_BYTES_PER_S,
+    THROTTLE_MIN_BYTES_PER_S,
+    limiter,
+)
 from controlplane.clusters.replacing_rules import (
     MOVE,
     REBUILD,
@@ -36,7 +42,7 @@ from controlplane.clusters.specs import check_config
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
-from controlplane.operations.models import Plan
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
     Phase,
@@ -63,6 +69,14 @@ WAYS = (MOVE, REBUILD)
 
 class ReplaceBrokerInputs(Shape):
     broker = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
+    throttle_bytes_per_s = serializers.IntegerField(
+        min_value=THROTTLE_MIN_BYTES_PER_S,
+        max_value=2**63 - 1,
+        required=False,
+        allow_null=True,
+        default=THROTTLE_BYTES_PER_S,
+        help_text="Limit of what it reads anew, on each broker both ways; null: none.",
+    )
 
 
 class ReplacedSerializer(Shape):
@@ -82,6 +96,11 @@ class ReplaceDiffSerializer(Shape):
     replicas = serializers.IntegerField(help_text="That are read anew.")
     leaders = serializers.IntegerField(help_text="Partitions that it leads now.")
     reason = serializers.CharField(help_text="Why its new place was chosen.")
+    throttle_bytes_per_s = serializers.IntegerField(
+        allow_null=True,
+        required=False,
+        help_text="Limit of what it reads anew; null: none. Absent in plans of before.",
+    )
 
 
 class ClusterReplaceBroker(ClusterOperationKind):
@@ -102,6 +121,7 @@ class ClusterReplaceBroker(ClusterOperationKind):
         others = list(Broker.objects.filter(cluster=cluster).exclude(broker_id=inputs["broker"]))
         place = places.placed(decision)
         parts = [part for _, part in held(inputs["broker"], facts.topics)]
+        limit = inputs.get("throttle_bytes_per_s", THROTTLE_BYTES_PER_S)
         return PlanDraft(
             resource=f"broker/{inputs['broker']}",
             diff={
@@ -112,6 +132,7 @@ class ClusterReplaceBroker(ClusterOperationKind):
                 "replicas": len(parts),
                 "leaders": sum(part.leader == inputs["broker"] for part in parts),
                 "reason": rack_reason(place["rack"], places.racks_of(others, but=inputs["broker"])),
+                "throttle_bytes_per_s": limit,
             },
             summary=_summary(inputs["broker"], way, len(parts)),
             preconditions={
@@ -120,7 +141,10 @@ class ClusterReplaceBroker(ClusterOperationKind):
                 # For operators (`administration.selectors.plan_placement`).
                 "explained": explained(decision),
             },
-            warnings=_warnings(cluster, inputs["broker"], way, place, others),
+            warnings=[
+                *_warnings(cluster, inputs["broker"], way, place, others),
+                _limit_warning(limit),
+            ],
             typed_name=f"{cluster.name}/{inputs['broker']}",
         )
 
@@ -132,8 +156,11 @@ class ClusterReplaceBroker(ClusterOperationKind):
         found = host_rows()
         facts = look(self.gateway(context), list(Broker.objects.filter(cluster=cluster)))
         _way(broker, row, facts, {each.host_id for each in found if each.alive})
-        places.still_free(broker, _planned(plan.preconditions))
+        places.still_free(cluster, broker, _planned(plan.preconditions))
         return {**plan.preconditions, **_row_now(row, left)}
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        limiter().prepare(operation, plan.diff.get("throttle_bytes_per_s"))
 
     # -- steps
     def replacement(self, context: StepContext) -> Replacement:
@@ -155,7 +182,8 @@ class ClusterReplaceBroker(ClusterOperationKind):
         )
 
     def check(self, context: StepContext) -> Done:
-        places.still_free(context.inputs["broker"], _planned(context.preconditions))
+        broker, planned = context.inputs["broker"], _planned(context.preconditions)
+        places.still_free(cluster_of(context), broker, planned)
         return Done(detail="as planned")
 
     def leave(self, context: StepContext) -> Done | Wait:
@@ -169,6 +197,12 @@ class ClusterReplaceBroker(ClusterOperationKind):
 
     def move(self, context: StepContext) -> Done | Wait:
         return self.replacement(context).move()
+
+    def limit(self, context: StepContext) -> Done | Wait:
+        return self.replacement(context).limit()
+
+    def unlimit(self, context: StepContext) -> Done | Wait:
+        return self.replacement(context).unlimit()
 
     def begin(self, context: StepContext) -> Done | Wait:
         return self.replacement(context).begin()
@@ -222,6 +256,12 @@ class ClusterReplaceBroker(ClusterOperationKind):
             stays=STAYS,
         ),
         StepSpec(
+            name="limit",
+            title="Limit what it will read",
+            run=limit,
+            restored_by=("unlimit",),
+        ),
+        StepSpec(
             name="begin",
             title="Begin there with an empty directory",
             run=begin,
@@ -240,8 +280,10 @@ class ClusterReplaceBroker(ClusterOperationKind):
             title="All its replicas are in sync",
             run=await_sync,
             deadline_s=SYNC_DEADLINE_S,
-            writes=False,
+            restored_by=("unlimit",),
+            stays="It goes on reading what it lacks, without a limit.",
         ),
+        StepSpec(name="unlimit", title="Lift the limit", run=unlimit, phase=Phase.ALWAYS),
         StepSpec(
             name="leaders",
             title="It leads again what prefers it",
@@ -262,6 +304,20 @@ class ClusterReplaceBroker(ClusterOperationKind):
             phase=Phase.RESTORE,
         ),
     )
+
+
+def _limit_warning(limit: int | None) -> dict[str, str]:
+    if limit is None:
+        text = (
+            "It reads all that it had as fast as the others can send, which clients may feel:"
+            " nothing limits it."
+        )
+        return warning("no-limit", text)
+    text = (
+        f"What it reads anew is limited to {limit / 2**20:.4g} MiB/s on each broker; the limit is"
+        " taken off at the end, and when the operation ends otherwise."
+    )
+    return warning("limited", text, "info")
 
 
 def located(cluster: Cluster, broker_id: int) -> tuple[Broker | None, dict[str, Any]]:

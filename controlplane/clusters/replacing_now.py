@@ -2,6 +2,7 @@
 
 from controlplane.audit.services import SYSTEM
 from controlplane.clusters.models import Cluster
+from controlplane.clusters.rebuild_limits import THROTTLE_BYTES_PER_S
 from controlplane.clusters.replacing import KIND
 from controlplane.clusters.replacing_rules import MOVE
 from controlplane.common.problems import Conflict
@@ -18,7 +19,7 @@ def replace_now(cluster: Cluster, broker_id: int, *, way: str, reason: str) -> O
         Problem: the plan is refused, the cluster does not answer, or another operation is in the
             way; nothing is stored.
     """
-    inputs = {"broker": broker_id}
+    inputs = {"broker": broker_id, "throttle_bytes_per_s": THROTTLE_BYTES_PER_S}
     context = PlanContext(tenant=cluster.tenant, cluster_id=cluster.id, actor=SYSTEM)
     try:
         draft = required_kind(KIND).plan(context, inputs)

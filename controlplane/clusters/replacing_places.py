@@ -22,9 +22,11 @@ from controlplane.clusters.hosts import HostsUnavailableError, hosts
 from controlplane.clusters.losing import lose_broker
 from controlplane.clusters.models import Broker, Cluster, LostBroker, OwedDeletion
 from controlplane.clusters.placing import Decision, NoCapacityError, place
+from controlplane.clusters.release_wanted import releases_on
 from controlplane.clusters.replacing_rules import bootstrap_after
 from controlplane.clusters.rules import Placement
 from controlplane.clusters.sealing import NoHostKeyError
+from controlplane.clusters.selectors import release_rows
 from controlplane.common.problems import Conflict
 from controlplane.operations.operations import StepFailedError, StepRetryError
 
@@ -37,22 +39,29 @@ def place_elsewhere(
     """Where the broker would go now, never to the host that it is on, nor to one that still has
     data of it to wipe.
 
-    Raises Conflict `no-capacity`.
+    Raises Conflict `no-capacity`, Unavailable while ZooKeeper is away.
     """
     key = f"{cluster.id}-{broker_id}"
     owing = OwedDeletion.objects.filter(key=key).values_list("host_id", flat=True)
     shut = {present_host, *owing}
+    releases = release_rows(found, cluster, broker_id=broker_id)
     rest = Broker.objects.filter(cluster=cluster).exclude(broker_id=broker_id)
     try:
         return place(
-            [each for each in candidates(found) if each.host_id not in shut],
+            [
+                each
+                for each in candidates(found, installed=releases.installed)
+                if each.host_id not in shut
+            ],
             broker_ids=[broker_id],
             disk_min_bytes=settings.BROKER_DISK_MIN_BYTES,
             present=list(rest.values_list("host_id", "rack")),
+            wants=releases.wants,
         )
     except NoCapacityError as error:
         raise Conflict(
-            f"No other host takes broker {broker_id}. Operators of the platform see why.",
+            f"No other host takes broker {broker_id}.{releases.named} Operators of the platform see"
+            " why.",
             code="no-capacity",
         ) from error
 
@@ -82,14 +91,17 @@ def hosts_now() -> list[Host]:
         return hosts().hosts()
 
 
-def still_free(broker_id: int, wanted: dict[str, Any]) -> dict[str, Any]:
+def still_free(cluster: Cluster, broker_id: int, wanted: dict[str, Any]) -> dict[str, Any]:
     """The place that was planned, with other ports of its host where these were taken meanwhile.
 
-    Raises StepFailedError `place-gone`.
+    Raises StepFailedError `place-gone`, StepRetryError while ZooKeeper does not answer.
     """
     found = hosts_now()
+    with zookeeper():
+        only = [each for each in found if each.host_id == wanted["host_id"]]
+        releases = releases_on(only, cluster, broker_id=broker_id)
     placement = Placement(broker_id=broker_id, **wanted)
-    why = no_longer_fit([placement], found).get(broker_id)
+    why = no_longer_fit([placement], found, releases).get(broker_id)
     if why is None:
         return wanted
     if why.code == "no-port":
@@ -155,7 +167,9 @@ def move_row(row: Broker, to: dict[str, Any], generation: int) -> None:
     if has_tls(row.cluster) and row.address != to["address"]:
         renewed = {"tls_token": "", "certificate_ends_at": None}
     rows = Broker.objects.filter(pk=row.pk, generation__lt=generation)
-    rows.update(desired_state="running", generation=generation, **to, **renewed)
+    # Another host has other disks: there it begins in the first.
+    first: dict[str, list[str]] = {"log_dirs": [], "given_up_dirs": []}
+    rows.update(desired_state="running", generation=generation, **to, **renewed, **first)
 
 
 @transaction.atomic

@@ -12,6 +12,7 @@ from controlplane.clusters import losing, owed, services
 from controlplane.clusters import replacing_places as places
 from controlplane.clusters.hosts import hosts
 from controlplane.clusters.models import Broker, Cluster, LostBroker, OwedDeletion
+from controlplane.clusters.rebuild_limits import RENEW_S, limiter
 from controlplane.clusters.replacing_rules import (
     MOVE,
     NOTHING_ACCEPTED,
@@ -187,7 +188,7 @@ class Replacement:
     def move(self) -> Done | Wait:
         memo = self.memo
         if "to" not in memo:
-            memo["to"] = places.still_free(self.broker, self.planned)
+            memo["to"] = places.still_free(self.cluster, self.broker, self.planned)
             return NEXT
         row = self.row
         before = memo.get("from")
@@ -208,6 +209,48 @@ class Replacement:
     def _next_generation(self) -> int:
         return self.generation + 2
 
+    def limit(self) -> Done | Wait:
+        """On those that will send to it; on itself as soon as it is there."""
+        if self.context.diff.get("throttle_bytes_per_s") is None:
+            return Done(detail="no limit was asked for")
+        if not self.memo.get("is_limited"):
+            self.memo["is_limited"] = True
+            return NEXT
+        said = self._keep_limit()
+        return Done(detail=said or "the limit stands")
+
+    def _keep_limit(self) -> str:
+        return limiter().keep(
+            self.gateway, self.context.operation, self.broker, self.gateway.list_topics()
+        )
+
+    def unlimit(self) -> Done | Wait:
+        """Lifted first, noted by the next tick: beat lifts once more what nobody has noted."""
+        said = self.memo.pop("lifted", None)
+        if said is not None:
+            limiter().lifted(self.context.operation)
+            return Done(detail=said)
+        said, is_to_note = limiter().lift(self.gateway, self.context.operation)
+        if not is_to_note:
+            return Done(detail=said)
+        self.memo["lifted"] = said
+        return Wait(seconds=0.0, detail=said)
+
+    def _limit_again(self) -> Wait | None:
+        """On itself too, and on whoever was away; now and then, as its lease wants to be renewed.
+
+        The first tick only notes that the next one does it.
+        """
+        if self.context.diff.get("throttle_bytes_per_s") is None:
+            return None
+        if "limit_kept_s" not in self.memo:
+            self.memo["limit_kept_s"] = 0.0
+            return NEXT
+        if self.now_s - self.memo["limit_kept_s"] >= RENEW_S:
+            self.memo["limit_kept_s"] = self.now_s
+            self._keep_limit()
+        return None
+
     def begin(self) -> Done:
         places.write_state(self.cluster, self.own_row(), count=self.broker_count)
         return Done(detail=f"broker {self.broker} is to start with an empty directory")
@@ -223,6 +266,8 @@ class Replacement:
         in_sync, every = behind(self.broker, self.gateway.list_topics())
         progress = Progress(done=in_sync, total=every, unit="replicas")
         if in_sync < every:
+            if (waits := self._limit_again()) is not None:
+                return waits
             text = f"{in_sync} of {counted(every, 'replica')} in sync"
             return Wait(seconds=SYNC_POLL_S, detail=text, progress=progress)
         return Done(detail=f"{counted(every, 'replica')} in sync", progress=progress)

@@ -7,6 +7,7 @@ from typing import Any
 # What agents write ends in pages: of bounded size.
 MESSAGE_MAX, LINES_MAX, LINE_MAX, ENDS_MAX = 1_000, 50, 500, 5
 NAME_MAX = 64
+DIRECTORIES_MAX, PATH_MAX = 32, 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +21,23 @@ class End:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogDir:
+    """One of a broker's `log.dirs`: the host's name for it, its path as the broker has it, and in a
+    sentence what is wrong with it, if anything.
+    """
+
+    name: str
+    path: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
     """An agent's word about one broker; `state` is running, backoff, deleted, …
 
     `version` and `digest` are of the release that it was started of, `software` and `protocol` what
-    the process said of itself; each is empty where nobody said it.
+    the process said of itself; each is empty where nobody said it. `log_dirs` is empty of an agent
+    of before there could be several.
 
     `ends` are the newest few of this generation, the newest last.
     """
@@ -42,6 +55,7 @@ class Observed:
     digest: str = ""
     software: str = ""
     protocol: str = ""
+    log_dirs: tuple[LogDir, ...] = ()
     reported_at_ms: int | None = None
     is_watched: bool = True
     """Whether the agent that said this lives, so that it would have said what changed since."""
@@ -88,6 +102,20 @@ def parse_observed(data: bytes) -> Observed:
         digest=text_of(version, "digest")[:NAME_MAX],
         software=text_of(version, "software")[:NAME_MAX],
         protocol=text_of(version, "protocol")[:NAME_MAX],
+        log_dirs=_log_dirs(row.get("log_dirs")),
+    )
+
+
+def _log_dirs(value: Any) -> tuple[LogDir, ...]:
+    rows = (value if isinstance(value, list) else [])[:DIRECTORIES_MAX]
+    return tuple(
+        LogDir(
+            name=text_of(row, "name")[:NAME_MAX],
+            path=text_of(row, "path")[:PATH_MAX],
+            problem=text_of(row, "problem")[:LINE_MAX],
+        )
+        for row in rows
+        if isinstance(row, dict) and row.get("name") and row.get("path")
     )
 
 

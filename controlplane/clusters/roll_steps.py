@@ -81,6 +81,7 @@ class Roller:
         broker_count: how many it was made with (`services.counted_brokers`).
         generations: what each broker of the roll is to be started as, by id.
         canary_s: how long the first one is looked at; 0: not.
+        in_sync_s: how long replicas of one may take to read what they have missed.
     """
 
     context: StepContext
@@ -93,6 +94,7 @@ class Roller:
     canary_s: float
     now_s: float
     probe: Probe | None = None
+    in_sync_s: float = IN_SYNC_S
 
     def tick(self) -> Wait | None:
         """`_advance`, with what the probe has seen of the broker under way."""
@@ -187,7 +189,7 @@ class Roller:
             if self.book.worse(self.now_s) > SILENT_S:
                 self._stop_canary(current, text)
             return self._wait(CANARY_POLL_S, text)
-        return self._within(current, IN_SYNC_S if state == CATCHING_UP else RETURN_S, text)
+        return self._within(current, self.in_sync_s if state == CATCHING_UP else RETURN_S, text)
 
     # -- one broker
     def _carry_on(self, broker: int) -> Wait:
@@ -264,7 +266,7 @@ class Roller:
         in_sync, every = behind(broker, self.gateway.list_topics())
         if in_sync < every:
             text = f"{in_sync} of {counted(every, 'replica')} in sync"
-            return self._within(broker, IN_SYNC_S, text)
+            return self._within(broker, self.in_sync_s, text)
         self.book.move(broker, ELECTING, self.now_s)
         return self._wait(0.0, f"broker {broker} is in sync")
 

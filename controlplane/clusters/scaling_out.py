@@ -23,7 +23,7 @@ from controlplane.clusters.models import MANAGED, Broker, Cluster
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.clusters.rules import Placement, placement_warnings
 from controlplane.clusters.scaling_rules import added_notes, next_ids, pinned, rebalance_next
-from controlplane.clusters.selectors import explained, host_rows, placed_now
+from controlplane.clusters.selectors import explained, host_rows, placed_now, release_rows
 from controlplane.clusters.specs import check_config
 from controlplane.common.crypto import unseal
 from controlplane.common.kafka_configs import is_tenants
@@ -95,7 +95,7 @@ class AddBrokers(ClusterOperationKind):
             used=shared.ids_in_use(cluster, self.gateway(context)),
         )
         present = [(row.host_id, row.rack) for row in rows]
-        decision = placed_now(ids, present=present)
+        decision, _ = placed_now(ids, cluster=cluster, present=present)
         kept = settings_kept(cluster, before, before + count)
         notes = added_notes(decision.placed, present)
         return PlanDraft(
@@ -127,7 +127,8 @@ class AddBrokers(ClusterOperationKind):
         if taken or min(row.broker_id for row in placed) <= cluster.highest_broker_id:
             raise Conflict("The ids of the new brokers were given to others.", code="ids-taken")
         _, before = services.counted_brokers(Broker.objects.filter(cluster=cluster))
-        gone = no_longer_fit(placed, host_rows())
+        found = host_rows()
+        gone = no_longer_fit(placed, found, release_rows(found, cluster))
         return {
             **plan.preconditions,
             "settings_kept": settings_kept(cluster, before, before + len(placed)),
@@ -155,7 +156,9 @@ class AddBrokers(ClusterOperationKind):
     def check(self, context: StepContext) -> Done:
         """Raises StepFailedError with the first broker whose host does not take it any more."""
         found = shared.members(context)
-        return services.still_placed(found.cluster, found.of(_ids(context)))
+        new = found.of(_ids(context))
+        there = [row for row in found.rows if row not in new]
+        return services.still_placed(found.cluster, new, there=there)
 
     def write_desired(self, context: StepContext) -> Done:
         found = shared.members(context)

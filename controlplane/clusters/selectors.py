@@ -33,6 +33,7 @@ from controlplane.clusters.models import (
     LostBroker,
 )
 from controlplane.clusters.placing import Decision, NoCapacityError, place
+from controlplane.clusters.release_wanted import Releases, releases_on
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.snippets import snippets
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER, cut_bound_s
@@ -365,24 +366,46 @@ def host_rows() -> list[Host]:
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
 
 
-def placed_now(broker_ids: Sequence[int], *, present: Sequence[tuple[str, str]] = ()) -> Decision:
+def release_rows(
+    found: Iterable[Host], cluster: Cluster | None, *, broker_id: int | None = None
+) -> Releases:
+    """What that broker shall run, or the cluster's next one, and what these hosts have.
+
+    Raises Unavailable while ZooKeeper is away.
+    """
+    try:
+        wait_s = bounded(READ_WAIT_S)
+        return releases_on(found, cluster, broker_id=broker_id, within_s=wait_s)
+    except HostsUnavailableError as error:
+        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+
+
+def placed_now(
+    broker_ids: Sequence[int],
+    *,
+    cluster: Cluster | None = None,
+    present: Sequence[tuple[str, str]] = (),
+) -> tuple[Decision, Releases]:
     """Where new brokers would go now, beside those that their cluster has (`placing.place`).
 
     A tenant's plan says no more of why not than how many fit.
 
     Raises Unavailable while ZooKeeper is away, Conflict when there are fewer places.
     """
+    found = host_rows()
+    releases = release_rows(found, cluster)
     try:
-        return place(
-            candidates(host_rows()),
+        decision = place(
+            candidates(found, installed=releases.installed),
             broker_ids=broker_ids,
             disk_min_bytes=settings.BROKER_DISK_MIN_BYTES,
             present=present,
+            wants=releases.wants,
         )
     except NoCapacityError as error:
-        raise Conflict(
-            f"{error}. Operators of the platform see why.".capitalize(), code="no-capacity"
-        ) from error
+        text = f"{error}.{releases.named} Operators of the platform see why."
+        raise Conflict(text[:1].upper() + text[1:], code="no-capacity") from error
+    return decision, releases
 
 
 def explained(decision: Decision) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The steps of creating and deleting a managed cluster, each idempotent."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from controlplane.clusters.candidates import no_longer_fit
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
 from controlplane.clusters.models import Broker, Cluster, LostBroker
+from controlplane.clusters.release_wanted import releases_on
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.rules import Placement
 from controlplane.clusters.sealing import NoHostKeyError, host_keyrings, sealed_with
@@ -52,15 +53,21 @@ OWED = "owed"
 """In the memo: the keys of the brokers whose hosts owe their deletion."""
 
 
-def still_placed(cluster: Cluster, brokers: list[Broker] | None = None) -> Done:
+def still_placed(
+    cluster: Cluster, brokers: list[Broker] | None = None, *, there: Sequence[Broker] = ()
+) -> Done:
     """Look once more whether the hosts take the brokers that were planned for them, or these.
+
+    `there` are those that the cluster has already, by which goes what the others shall run.
 
     Raises StepFailedError with the first broker whose host does not.
     """
     brokers = list(Broker.objects.filter(cluster=cluster)) if brokers is None else brokers
     with _zookeeper():
         found = hosts().hosts()
-    gone = no_longer_fit([placement_of(row) for row in brokers], found, but_cluster=cluster.id)
+        releases = releases_on(found, cluster, there=there)
+    placed = [placement_of(row) for row in brokers]
+    gone = no_longer_fit(placed, found, releases, but_cluster=cluster.id)
     for broker_id, why in sorted(gone.items()):
         raise StepFailedError(
             "place-gone",
@@ -213,6 +220,8 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 config=config,
                 secret=sealed_with(keys_of[broker.host_id], secret | own),
                 version=broker.version or cluster.version,
+                log_dirs=broker.log_dirs,
+                given_up=broker.given_up_dirs,
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
 

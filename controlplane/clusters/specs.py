@@ -221,8 +221,15 @@ def desired_spec(
     config: Mapping[str, str],
     secret: str,
     version: str = OWN,
+    log_dirs: Sequence[str] = (),
+    given_up: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """`version` is the release that the broker shall be of (`versions`)."""
+    """`version` is the release that the broker shall be of (`versions`). `log_dirs` are names of
+    its host's directories beside the first; `given_up` are those that it had and that failed.
+
+    What an agent of before does not know is said only where there is something to say.
+    """
+    directories = {"log_dirs": [*log_dirs], "given_up": [*given_up]}
     return {
         "v": 1,
         "cluster_id": cluster_id,
@@ -232,4 +239,5 @@ def desired_spec(
         "config": dict(config),
         "secret": secret,
         "version": version,
+        **{name: value for name, value in directories.items() if value},
     }

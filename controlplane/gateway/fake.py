@@ -11,6 +11,7 @@ from dataclasses import replace
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake_access import FakeAccessMixin
 from controlplane.gateway.fake_broker import FakeBroker
+from controlplane.gateway.fake_log_dirs import FakeLogDirsMixin
 from controlplane.gateway.fake_records import FakeRecordsMixin
 from controlplane.gateway.fake_replicas import FakeReplicasMixin
 from controlplane.gateway.fake_state import (
@@ -22,7 +23,6 @@ from controlplane.gateway.fake_state import (
     dead_group,
     is_int,
     offset_at,
-    replica_sizes,
 )
 from controlplane.gateway.fake_transactions import FakeTransactionsMixin
 from controlplane.gateway.record_port import Isolation
@@ -37,19 +37,19 @@ from controlplane.gateway.types import (
     GroupDescription,
     GroupListing,
     GroupMember,
-    LogDirSpace,
     NewTopic,
     OffsetAt,
     PartitionDescription,
     ProbeResult,
     ProbeStep,
     QuotaEntity,
-    ReplicaSize,
     TopicDescription,
 )
 
 
-class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTransactionsMixin):
+class FakeGateway(
+    FakeAccessMixin, FakeLogDirsMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTransactionsMixin
+):
     def __init__(self, brokers: int = 3) -> None:
         self.brokers = {
             i: BrokerNode(id=i, host="127.0.0.1", port=9000 + i, rack=f"r{i}")
@@ -69,6 +69,8 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTran
         self.failures: dict[str, list[GatewayError]] = {}
         self.offline = False
         self.disks: dict[int, tuple[int, int] | None] = dict.fromkeys(self.brokers, DISK)
+        self.further_dirs: dict[int, dict[str, tuple[int, int] | None]] = {}
+        self.failed_dirs: set[tuple[int, str]] = set()
         self.silent: set[int] = set()
         self.probes: dict[str, ProbeResult] = {}
         self.kafka_id = "fake"
@@ -399,32 +401,6 @@ class FakeGateway(FakeAccessMixin, FakeRecordsMixin, FakeReplicasMixin, FakeTran
         return found
 
     # -- replicas -----------------------------------------------------------------------------
-    def log_dirs(
-        self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None
-    ) -> list[ReplicaSize]:
-        self.called("log_dirs")
-        asked = self.brokers if brokers is None else brokers
-        for broker in asked:
-            self._answers(broker)
-        return [
-            row
-            for name, topic in self.topics.items()
-            if topics is None or name in topics
-            for index, part in enumerate(topic.partitions)
-            for row in replica_sizes(TP(name, index), part)
-            if row.broker in asked
-        ]
-
-    def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
-        self.called("log_dir_space")
-        for broker in brokers:
-            self._answers(broker)
-        return [
-            LogDirSpace(broker=broker, log_dir="/data", total_bytes=total, usable_bytes=usable)
-            for broker in sorted(brokers)
-            for total, usable in [self.disks.get(broker) or (None, None)]
-        ]
-
     def close(self) -> None:
         """Nothing is open."""
 

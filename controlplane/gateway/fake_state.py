@@ -28,6 +28,7 @@ TOPIC_DEFAULTS = {
 BYTES_PER_RECORD = 100
 DISK = (1_000_000_000_000, 600_000_000_000)
 """Bytes of the volume that a broker has, and those that are free."""
+FIRST_DIR = "/data"
 
 
 @dataclass(slots=True)
@@ -51,6 +52,8 @@ class FakePartition:
     """Records that a replica is behind, by broker."""
     future: dict[int, str] = field(default_factory=dict)
     """The log directory that a replica moves to, by broker."""
+    lies_in: dict[int, str] = field(default_factory=dict)
+    """The log directory of a replica, by broker, where it is not the first."""
 
     @property
     def size_bytes(self) -> int:
@@ -71,7 +74,13 @@ def replica_sizes(tp: TP, part: FakePartition) -> list[ReplicaSize]:
         lag = part.lags.get(broker, 0)
         whole = part.size_bytes if broker in part.replicas else part.size_bytes // 2
         size = whole - lag * BYTES_PER_RECORD
-        held = ReplicaSize(broker=broker, log_dir="/data", tp=tp, size_bytes=size, offset_lag=lag)
+        held = ReplicaSize(
+            broker=broker,
+            log_dir=part.lies_in.get(broker, FIRST_DIR),
+            tp=tp,
+            size_bytes=size,
+            offset_lag=lag,
+        )
         found.append(held)
         if broker in part.future:
             moving = replace(

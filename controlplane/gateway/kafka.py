@@ -12,6 +12,7 @@ from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka_access import KafkaAccessMixin
 from controlplane.gateway.kafka_link import BrokerLink, KafkaLink, check, refusal
+from controlplane.gateway.kafka_log_dirs import KafkaLogDirsMixin
 from controlplane.gateway.kafka_parse import (
     cluster_description,
     config_entries,
@@ -29,12 +30,10 @@ from controlplane.gateway.types import (
     ConfigEntry,
     GroupDescription,
     GroupListing,
-    LogDirSpace,
     NewTopic,
     OffsetAt,
     OngoingReassignment,
     ProbeResult,
-    ReplicaSize,
     TopicDescription,
     partitions_by_tp,
 )
@@ -45,7 +44,7 @@ PREFERRED = 0
 """The type of an election, in the protocol's numbers; another one may lose records."""
 
 
-class KafkaGateway(KafkaAccessMixin, KafkaTransactionsMixin):
+class KafkaGateway(KafkaAccessMixin, KafkaLogDirsMixin, KafkaTransactionsMixin):
     def __init__(self, spec: ConnectionSpec) -> None:
         self._spec = spec
         self._link: KafkaLink | BrokerLink = KafkaLink(spec)
@@ -351,51 +350,6 @@ class KafkaGateway(KafkaAccessMixin, KafkaTransactionsMixin):
         }
 
     # -- replicas ---------------------------------------------------------------------------
-    def log_dirs(
-        self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None
-    ) -> list[ReplicaSize]:
-        asked = self._broker_ids() if brokers is None else sorted(brokers)
-        wanted = None if topics is None else sorted(topics)
-        found = self._link.call(
-            lambda admin: admin.describe_log_dirs(wanted, brokers=asked), what="log dirs"
-        )
-        sizes = []
-        for broker in found:
-            for directory in broker["log_dirs"]:
-                check(directory["error_code"], None, f"log dirs of broker {broker['broker']}")
-                sizes += [
-                    ReplicaSize(
-                        broker=broker["broker"],
-                        log_dir=directory["log_dir"],
-                        tp=TP(topic["name"], part["partition_index"]),
-                        size_bytes=part["partition_size"],
-                        offset_lag=part["offset_lag"],
-                        is_future=part["is_future_key"],
-                    )
-                    for topic in directory["topics"]
-                    for part in topic["partitions"]
-                ]
-        return sizes
-
-    def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
-        asked = sorted(brokers)
-        found = self._link.call(
-            # No topic is asked for: the directories are said all the same.
-            lambda admin: admin.describe_log_dirs({}, brokers=asked),
-            what="log dirs",
-        )
-        return [
-            LogDirSpace(
-                broker=broker["broker"],
-                log_dir=directory["log_dir"],
-                total_bytes=_known_size(directory.get("total_bytes")),
-                usable_bytes=_known_size(directory.get("usable_bytes")),
-            )
-            for broker in found
-            for directory in broker["log_dirs"]
-            if not directory["error_code"]
-        ]
-
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
         wanted = {
             TopicPartition(*tp): None if replicas is None else list(replicas)
@@ -475,8 +429,3 @@ def _refusal_from_text(text: str, what: str) -> GatewayError:
         if word.isdigit():
             return refusal(kafka.errors.for_code(int(word)), f"{what}: {text}")
     return GatewayError("UNKNOWN_SERVER_ERROR", f"{what}: {text}")
-
-
-def _known_size(size: int | None) -> int | None:
-    """Kafka says -1 where it does not know."""
-    return None if size is None or size < 0 else size

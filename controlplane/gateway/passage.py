@@ -46,6 +46,8 @@ OF_CERTAIN_BROKERS = frozenset(
         "describe_producers",
         "transactions",
         "log_dir_space",
+        "log_directories",
+        "alter_replica_log_dirs",
         "log_dirs",
         "broker_configs",
         "alter_broker_configs",

@@ -15,6 +15,7 @@ from controlplane.gateway.types import (
     ConfigEntry,
     GroupDescription,
     GroupListing,
+    LogDirectory,
     LogDirSpace,
     NewTopic,
     OffsetAt,
@@ -164,6 +165,16 @@ class ClusterGateway(Protocol):
         """Every log directory of these brokers that works, with the room on its volume."""
         ...
 
+    def log_directories(self, brokers: Collection[int]) -> list[LogDirectory]:
+        """Every log directory of these brokers, those that have failed too."""
+        ...
+
+    def alter_replica_log_dirs(self, broker: int, wanted: Mapping[TP, str]) -> dict[TP, str]:
+        """Begin to move replicas of this broker to other log directories of it, by path; naming
+        where one lies ends its move. Kafka's code by partition, of those refused.
+        """
+        ...
+
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
         """New replica lists; None cancels a reassignment that is under way."""
         ...
@@ -198,6 +209,7 @@ READS = frozenset(
         "list_topics",
         "list_users",
         "log_dir_space",
+        "log_directories",
         "log_dirs",
         "offsets",
         "probe",

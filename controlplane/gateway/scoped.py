@@ -19,6 +19,7 @@ from controlplane.gateway.types import (
     ConfigEntry,
     GroupDescription,
     GroupListing,
+    LogDirectory,
     LogDirSpace,
     NewTopic,
     OffsetAt,
@@ -67,6 +68,10 @@ class _ReadOnly:
     def alter_default_broker_configs(self, changes: Mapping[str, str | None]) -> None:
         del changes
         raise _not_here("brokers")
+
+    def alter_replica_log_dirs(self, broker: int, wanted: Mapping[TP, str]) -> dict[TP, str]:
+        del wanted
+        raise _not_here(str(broker))
 
     def upsert_user(self, username: str, mechanism: str, password: str) -> None:
         del mechanism, password
@@ -211,6 +216,10 @@ class ScopedGateway(_ReadOnly):
         return [row for row in rows if self.topic(row.tp.topic)]
 
     def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
+        del brokers
+        raise Forbidden("The disks of brokers are seen with a role on the whole cluster.")
+
+    def log_directories(self, brokers: Collection[int]) -> list[LogDirectory]:
         del brokers
         raise Forbidden("The disks of brokers are seen with a role on the whole cluster.")
 

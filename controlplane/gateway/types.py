@@ -259,6 +259,24 @@ class LogDirSpace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogDirectory:
+    """One log directory of a broker with what lies in it, also one that has failed.
+
+    Attributes:
+        error: Kafka's code; empty when it works. Of one that does not nothing else is known.
+        total_bytes: of the volume; None: the broker does not say.
+        replicas: those that lie there and those on their way there.
+    """
+
+    broker: int
+    log_dir: str
+    error: str = ""
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+    replicas: tuple[ReplicaSize, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OngoingReassignment:
     tp: TP
     replicas: tuple[int, ...]

@@ -27,6 +27,8 @@ AGAIN = timedelta(seconds=30)
 """How soon something that was refused is tried again."""
 HOSTS_AT_A_TIME = 50
 TEXT_MAX = 1_000
+DRAINED = "The platform's operators empty its host."
+"""To the tenant, who reads it: neither which host, nor whose word it was."""
 
 
 def drain_round(now: datetime | None = None) -> int:
@@ -86,7 +88,7 @@ def _step(row: HostDrain, now: datetime) -> bool:
                 broker.cluster,
                 broker.broker_id,
                 way=MOVE,
-                reason="Its host is drained.",
+                reason=DRAINED,
             )
         except Problem as problem:
             name = f"{broker.cluster.name}/{broker.broker_id}"

@@ -104,3 +104,21 @@ class HostDrain(Leased):
 
     def __str__(self) -> str:
         return f"drain of {self.host_id}"
+
+
+class HostAddressChange(Leased):
+    """Brokers of a host that follow its new address, one cluster after another."""
+
+    host_id = models.CharField(primary_key=True, max_length=100)
+    address = models.CharField(max_length=100)
+    by = models.CharField(max_length=200)
+    began_at = models.DateTimeField(default=timezone.now)
+    moved = models.PositiveIntegerField(default=0)
+    operation_id = models.CharField(max_length=40, blank=True, default="")
+    operation_about = models.CharField(max_length=200, blank=True, default="")
+    waiting_for = models.CharField(max_length=1000, blank=True, default="")
+    tried_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.host_id} to {self.address}"

@@ -2,7 +2,7 @@
 
 The observer may be the one that is cut off: where several hosts are silent at once, or ZooKeeper
 does not answer, nothing is done. One replacement at a time, so many a day, in its windows unless
-writes or reads fail already. Reasons are read by tenants, to whom hosts have no names.
+writes or reads fail already. No text names a host: tenants read them.
 """
 
 from collections.abc import Collection, Iterable
@@ -154,7 +154,7 @@ def _silent(one: BrokerFact, facts: Facts) -> str:
 def _premature(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None:
     """Nothing is known to be wrong with the broker, or not for long enough."""
     if one.is_up:
-        text = f"The agent of broker {one.id} is silent; the broker is up and goes on."
+        text = f"The agent of broker {one.id}'s host is silent; the broker is up and goes on."
         return Decision(act=NONE, code="broker-up", text=text, broker=one.id)
     if one.is_up is None:
         text = f"Whether broker {one.id} is up could not be asked."

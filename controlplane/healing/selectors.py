@@ -8,7 +8,12 @@ from django.utils import timezone
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.common.etags import with_tag
 from controlplane.common.times import iso
-from controlplane.healing.models import HealingCase, HealingPolicy, HostDrain
+from controlplane.healing.models import (
+    HealingCase,
+    HealingPolicy,
+    HostAddressChange,
+    HostDrain,
+)
 from controlplane.healing.states import PROPOSED
 from controlplane.healing.windows import Window, is_open, opens_at, window_of
 
@@ -93,6 +98,34 @@ def drains(host_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
             "waiting_for": row.waiting_for or None,
             "paused_at": iso(row.paused_at),
             "paused_by": row.paused_by or None,
+            "ended_at": iso(row.ended_at),
+        }
+        for row in rows
+    }
+
+
+def address_changes(host_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """By host: how far its brokers have followed to its new address, where they do or did last."""
+    rows = list(HostAddressChange.objects.filter(host_id__in=list(host_ids)))
+    if not rows:
+        return {}
+    here = list(
+        Broker.objects.filter(host_id__in=[row.host_id for row in rows]).values_list(
+            "host_id", "address"
+        )
+    )
+    return {
+        row.host_id: {
+            "address": row.address,
+            "by": row.by,
+            "began_at": iso(row.began_at),
+            "clusters_moved": row.moved,
+            "brokers_left": sum(
+                host == row.host_id and address != row.address for host, address in here
+            ),
+            "operation_id": row.operation_id or None,
+            "about": row.operation_about or None,
+            "waiting_for": row.waiting_for or None,
             "ended_at": iso(row.ended_at),
         }
         for row in rows

@@ -17,7 +17,8 @@ from controlplane.healing.states import CASE_MOVES, MODES
 from controlplane.healing.windows import DAYS, MINUTES_MAX, MINUTES_MIN, WINDOWS_MAX
 
 
-def _check_zone(value: str) -> None:
+def check_zone(value: str) -> None:
+    """Raises ValidationError: IANA has none of this name."""
     if value not in available_timezones():
         raise serializers.ValidationError("A time zone is one of IANA's, as Europe/Berlin or UTC.")
 
@@ -57,7 +58,7 @@ class HealingPolicyInputSerializer(Shape):
         max_length=WINDOWS_MAX,
         help_text="When in a week, unless partitions fail already; none: at any time.",
     )
-    time_zone = serializers.CharField(max_length=100, default="UTC", validators=[_check_zone])
+    time_zone = serializers.CharField(max_length=100, default="UTC", validators=[check_zone])
 
 
 class HealingDecisionSerializer(Shape):
@@ -111,3 +112,24 @@ class HostDrainSerializer(Shape):
     paused_at = serializers.DateTimeField(allow_null=True)
     paused_by = serializers.CharField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True, help_text="When nothing was left there.")
+
+
+class HostAddressInputSerializer(Shape):
+    address = serializers.CharField(
+        max_length=100,
+        allow_null=True,
+        help_text="What the host's agent serves at now: its brokers follow. null: no other"
+        " cluster's brokers are begun.",
+    )
+
+
+class HostAddressChangeSerializer(Shape):
+    address = serializers.CharField()
+    by = serializers.CharField()
+    began_at = serializers.DateTimeField()
+    clusters_moved = serializers.IntegerField(help_text="Clusters whose brokers have followed.")
+    brokers_left = serializers.IntegerField(help_text="Brokers that advertise another one yet.")
+    operation_id = serializers.CharField(allow_null=True, help_text="The roll under way.")
+    about = serializers.CharField(allow_null=True, help_text="The cluster of that roll.")
+    waiting_for = serializers.CharField(allow_null=True, help_text="What is in the way.")
+    ended_at = serializers.DateTimeField(allow_null=True)

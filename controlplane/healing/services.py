@@ -35,6 +35,7 @@ from controlplane.healing.states import (
     WAITING,
     WITHDRAWN,
 )
+from controlplane.healing.telling import tell
 from controlplane.healing.windows import window_of
 from controlplane.operations.models import Operation
 from controlplane.operations.states import ACTIVE_STATES, SUCCEEDED
@@ -152,6 +153,9 @@ def move(
         changed |= {"state": state, "moved_at": timezone.now()}
     moved = HealingCase.objects.filter(pk=case.pk, state=before).update(**changed)
     if moved and state != before:
+        for name, value in changed.items():
+            setattr(case, name, value)
+        tell(case, before)
         audit_record(
             tenant_id=case.cluster.tenant_id,
             actor=actor,

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from controlplane.healing import draining, services
+from controlplane.healing import addresses, draining, services
 
 
 @shared_task(name="healing.heal")
@@ -12,4 +12,5 @@ def heal() -> int:
 
 @shared_task(name="healing.drain")
 def drain() -> int:
-    return draining.drain_round()
+    """Brokers of hosts that are emptied, and of those that have another address."""
+    return draining.drain_round() + addresses.address_round()

@@ -59,10 +59,14 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "cluster.replace_broker": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.restart": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.add_brokers": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.add_log_directory": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    # A replica that comes into it meanwhile is moved too, and keeps the directory.
+    "cluster.empty_log_directory": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     # A topic that is made meanwhile would be put on brokers that leave.
     "cluster.remove_brokers": {Resource.CLUSTER: EXCLUSIVE},
     "cluster.upgrade": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     "cluster.finalize_version": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
+    "cluster.change_addresses": {Resource.CLUSTER: SHARED, Resource.PLACEMENT: EXCLUSIVE},
     # Replicas that move, or a broker that is away, would make other leaders meanwhile.
     "leaders.elect": {
         Resource.CLUSTER: SHARED,

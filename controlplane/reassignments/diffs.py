@@ -27,3 +27,9 @@ def moves_in(diff: dict[str, Any]) -> list[Move]:
         )
         for row in diff["partitions"]
     ]
+
+
+def resource_of(moves: list[Move]) -> str:
+    topics = sorted({move.tp.topic for move in moves})
+    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    return f"reassignment/{topics[0]}{more}"

@@ -67,6 +67,11 @@ class ReassignmentInputs(Shape):
         min_value=THROTTLE_MIN_BYTES_PER_S, max_value=INT64_MAX, required=False, allow_null=True
     )
     batch_size = serializers.IntegerField(min_value=1, max_value=1_000, default=BATCH_DEFAULT)
+    adopt = serializers.BooleanField(
+        required=False,
+        help_text="Take over where replicas are: the moves name what the brokers have, nothing"
+        " moves, and from then on it is what this service wants.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         _check_one_wish(attrs)
@@ -75,6 +80,8 @@ class ReassignmentInputs(Shape):
             raise serializers.ValidationError(
                 {"excluded_brokers": f"Broker {min(both)} is a target too."}
             )
+        if attrs.get("adopt") and not attrs.get("moves"):
+            raise serializers.ValidationError({"adopt": "Say by moves what is taken over."})
         seen = [(move["topic"], move["partition"]) for move in attrs.get("moves", [])]
         if len(set(seen)) != len(seen):
             raise serializers.ValidationError({"moves": "A partition is named twice."})

@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from django.utils import timezone
+
 from controlplane.clusters.operations_base import ClusterOperationKind, Touched, cluster_of
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
-from controlplane.gateway.errors import AcceptedRefusals
+from controlplane.gateway.errors import AcceptedRefusals, GatewayError
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.readings import Gap, Reading
 from controlplane.gateway.types import TP, PartitionDescription, partitions_by_tp
@@ -32,8 +34,8 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import MEMO, read_back, read_back_everywhere, verified_by
 from controlplane.operations.states import CANCELLING
-from controlplane.reassignments import rules
-from controlplane.reassignments.diffs import move_dict, moves_in
+from controlplane.reassignments import rules, taking_over
+from controlplane.reassignments.diffs import move_dict, moves_in, resource_of
 from controlplane.reassignments.inputs import ReassignmentInputs
 from controlplane.reassignments.rules import Move, Replicas, Survey, reversed_moves
 from controlplane.reassignments.selectors import Truth, read_truth
@@ -60,6 +62,13 @@ OTHERS_LOOKS = 6
 TOUCHED_TOPICS_MAX = 200
 # In the memo: the step whose limit is noted, and what was lifted.
 NOTED, LIFTED = "limit_noted", "limit_lifted"
+REFUSED = "refused_in_a_row"
+REFUSED_LOOKS = 60
+"""So long, at POLL_S, a controller may know of a broker's absence what others do not say yet."""
+AWAY, AWAY_S = "away_since_s", 900.0
+"""How long a broker that is to have a replica may be away, as in a roll."""
+NOT_ALIVE = "INVALID_REPLICA_ASSIGNMENT"
+"""What Kafka says of replicas that are not alive, among other things."""
 
 
 class Reassignment(ClusterOperationKind):
@@ -73,6 +82,8 @@ class Reassignment(ClusterOperationKind):
         gateway = self.gateway(context)
         topics = topics_of(inputs)
         truth = read_truth(gateway, topics)
+        if inputs.get("adopt"):
+            return taking_over.draft_of(gateway, inputs["moves"], truth)
         outcome = wanted_of(inputs, truth)
         moves = rules.moves_of(truth.assignment, outcome.wanted, truth.sizes)
         if not moves:
@@ -87,7 +98,7 @@ class Reassignment(ClusterOperationKind):
         throttle = inputs.get("throttle_bytes_per_s")
         to_move = _to_move(moves, truth)
         return PlanDraft(
-            resource=_resource(moves),
+            resource=resource_of(moves),
             diff={
                 "partitions": [move_dict(move) for move in moves],
                 "brokers": [load_dict(change) for change in outcome.brokers],
@@ -138,12 +149,16 @@ class Reassignment(ClusterOperationKind):
         moves = moves_in(context.diff)
         if _note_limit(context, "throttle", moves):
             return Wait(seconds=0.0)
+        if context.inputs.get("adopt"):
+            return Done(detail=taking_over.UNCHANGED)
         kept = throttle_keep(self.gateway(context), context.operation, moves, all_brokers=True)
         if kept.bytes_per_s is None:
             return Done(detail="no limit was asked for")
         return Done(detail=f"{kept.bytes_per_s} bytes/s per broker")
 
     def move(self, context: StepContext) -> Done | Wait:
+        if context.inputs.get("adopt"):
+            return Done(detail=taking_over.UNCHANGED)
         return self._move(context, moves_in(context.diff))
 
     def move_back(self, context: StepContext) -> Done | Wait:
@@ -180,6 +195,10 @@ class Reassignment(ClusterOperationKind):
         return Wait(seconds=0.0, detail=said)
 
     def verify(self, context: StepContext) -> Done | Wait:
+        if context.inputs.get("adopt"):
+            return taking_over.verified_there(
+                context, self.gateway(context), moves_in(context.diff)
+            )
         return _verify(
             context,
             self.gateway(context),
@@ -196,16 +215,17 @@ class Reassignment(ClusterOperationKind):
         found = survey_now(gateway, moves)
         if not back and _others_seen(context, found):
             return Wait(seconds=POLL_S, detail="what one broker says differs; asked again")
-        batch = rules.next_batch(found, batch_size=context.inputs["batch_size"])
-        if batch:
-            gateway.reassign({move.tp: move.after for move in batch})
+        waits_for = _submit(context, gateway, found)
         progress = _progress(gateway, moves, found)
         said = [f"{len(found.done)} of {len(moves)} partitions are there", *_out_of_reach(found)]
+        said += waits_for
         detail = "; ".join([*said, limit] if limit else said)
         waiting = detail if found.todo or found.moving else None
         return read_back(waiting, detail=detail, progress=progress, poll_s=POLL_S)
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        if plan.inputs.get("adopt"):
+            return None
         back = [
             {"topic": m.tp.topic, "partition": m.tp.partition, "replicas": list(m.before)}
             for m in moves_in(plan.diff)
@@ -292,6 +312,52 @@ def _progress(gateway: ClusterGateway, moves: list[Move], found: Survey) -> Prog
     arrived, total = rules.bytes_arrived(moves, _sizes_now(gateway, moves))
     settled = len(found.done) == len(moves)
     return Progress(done=total if settled else arrived, total=total, unit="bytes")
+
+
+def _submit(context: StepContext, gateway: ClusterGateway, found: Survey) -> list[str]:
+    """Begin what may move next; what is waited for, in words.
+
+    A broker that restarts, was killed or stops is back as a rule: its moves wait for AWAY_S. The
+    controller knows of it before other brokers do: for REFUSED_LOOKS looks in a row its refusal is
+    taken for that.
+
+    Raises:
+        GatewayError: the cluster refuses them although every broker is up.
+        StepFailedError: a broker stays away.
+    """
+    if not found.todo:
+        context.memo.pop(AWAY, None)
+        return []
+    live = {node.id for node in gateway.describe_cluster().brokers}
+    batch, away = rules.next_batch(found, batch_size=context.inputs["batch_size"], live=live)
+    said = _waits_for(context, away)
+    if not batch:
+        return said
+    try:
+        gateway.reassign({move.tp: move.after for move in batch})
+    except GatewayError as error:
+        refused = context.memo.get(REFUSED, 0) + 1
+        if error.code != NOT_ALIVE or refused > REFUSED_LOOKS:
+            raise
+        context.memo[REFUSED] = refused
+        return [*said, f"refused, asked again: {error.said}"]
+    context.memo.pop(REFUSED, None)
+    return said
+
+
+def _waits_for(context: StepContext, away: tuple[int, ...]) -> list[str]:
+    """Raises StepFailedError: one of them has been away for too long."""
+    if not away:
+        context.memo.pop(AWAY, None)
+        return []
+    said = f"{'broker' if len(away) == 1 else 'brokers'} {', '.join(map(str, away))}"
+    now_s = timezone.now().timestamp()
+    if now_s - context.memo.setdefault(AWAY, now_s) > AWAY_S:
+        raise StepFailedError(
+            "brokers-away",
+            f"For {AWAY_S / 60:.0f} minutes nothing could be moved to or with {said}: not up.",
+        )
+    return [f"waiting for {said}, not up"]
 
 
 def _stop(gateway: ClusterGateway, moves: list[Move], *, goes_back: bool) -> Done | Wait:
@@ -408,9 +474,3 @@ def _sizes_now(gateway: ClusterGateway, moves: list[Move]) -> dict[tuple[int, TP
         for replica in gateway.log_dirs(sorted({move.tp.topic for move in moves}))
         if replica.tp in wanted and not replica.is_future
     }
-
-
-def _resource(moves: list[Move]) -> str:
-    topics = sorted({move.tp.topic for move in moves})
-    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
-    return f"reassignment/{topics[0]}{more}"

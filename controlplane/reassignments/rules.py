@@ -183,9 +183,16 @@ def named(moves: Sequence[Move], most: int = 5) -> str:
     return ", ".join(names) + (f" and {more} more" if more else "")
 
 
-def next_batch(found: Survey, *, batch_size: int) -> tuple[Move, ...]:
-    """What to submit now, so that at most `batch_size` partitions move at once."""
-    return found.todo[: max(batch_size - len(found.moving), 0)]
+def next_batch(
+    found: Survey, *, batch_size: int, live: Collection[int]
+) -> tuple[tuple[Move, ...], tuple[int, ...]]:
+    """(what to submit now, so that at most `batch_size` partitions move at once; brokers that are
+    waited for). The cluster refuses whatever names a broker that is not up.
+    """
+    ready = [move for move in found.todo if set(move.after) <= set(live)]
+    away = {broker for move in found.todo for broker in move.after} - set(live)
+    room = max(batch_size - len(found.moving), 0)
+    return tuple(ready[:room]), tuple(sorted(away))
 
 
 def bytes_arrived(moves: Sequence[Move], sizes: Mapping[tuple[int, TP], int]) -> tuple[int, int]:

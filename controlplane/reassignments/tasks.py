@@ -1,4 +1,4 @@
-"""Beat's safety net under the throttle."""
+"""Beat's safety net under the throttle, and scheduled rebalances."""
 
 import logging
 
@@ -10,6 +10,7 @@ from controlplane.clusters.selectors import gateway_for
 from controlplane.common.once_a_minute import OnceAMinute
 from controlplane.common.redis_link import LINK
 from controlplane.gateway.errors import GatewayError
+from controlplane.reassignments import scheduled
 from controlplane.reassignments.models import ThrottleLease
 from controlplane.reassignments.services import leases_expired, throttle_release
 
@@ -37,3 +38,8 @@ def release_expired() -> int:
             if complaints.may(f"throttle:{lease.cluster_id}"):
                 log.warning("the throttle of %s stays for now: %s", lease.operation_id, error)
     return released
+
+
+@shared_task(name="reassignments.rebalance")
+def rebalance() -> int:
+    return scheduled.rebalance_round()

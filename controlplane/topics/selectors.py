@@ -147,11 +147,16 @@ def _reserved() -> Q:
 
 def drifted_names(reader: Reader) -> list[str]:
     """Topics that are not as the last operations about them left them."""
+    return [row["name"] for row in drifted_rows(reader)]
+
+
+def drifted_rows(reader: Reader) -> list[dict[str, Any]]:
+    """The same with their rows, each with its `drift`."""
     last = verified(reader.cluster_id, TOPIC_KINDS).reverse().values_list("resource", flat=True)
     resources = dict.fromkeys(last[:DRIFT_OPERATIONS_MAX])
     names = [resource.removeprefix("topic/") for resource in resources][:DRIFT_NAMES_MAX]
     rows = [{**row.row} for row in rows_to_cut(reader, TOPICS).filter(key__in=names)]
-    return [row["name"] for row in with_drift(reader, rows) if row["drift"]]
+    return [row for row in with_drift(reader, rows) if row["drift"]]
 
 
 def drift_revision(cluster_id: str) -> list[Any] | None:

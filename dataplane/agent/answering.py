@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dataplane.agent import log_files, partition_files
 from dataplane.agent import questions as form
+from dataplane.agent.administered import read_administered
 from dataplane.agent.denials import read_denials
 from dataplane.agent.log_lines import read_log
-from dataplane.agent.questions import DenialsQuery, LogQuery, Question, QuestionError
+from dataplane.agent.questions import (
+    AdministeredQuery,
+    DenialsQuery,
+    LogQuery,
+    Question,
+    QuestionError,
+)
 from dataplane.ports.coordinator import CoordinatorError, NoNodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from dataplane.ports.clock import Clock
@@ -32,6 +39,7 @@ AUDIT_OLD_FILES: Final = 4
 
 class Answering:
     """Until it is closed. `home_of` gives a desired broker's directory; None: it is none of ours.
+    `further_of` are its log directories on other disks, by name.
 
     Nothing of it touches what runs: files are read, and one node each is written.
     """
@@ -43,11 +51,13 @@ class Answering:
         *,
         clock: Clock,
         home_of: Callable[[str], Path | None],
+        further_of: Callable[[str], Mapping[str, Path]] = lambda _: {},
     ) -> None:
         self._host_id = host_id
         self._coordinator = coordinator
         self._clock = clock
         self._home_of = home_of
+        self._further_of = further_of
         self._open: dict[str, asyncio.Task[None]] = {}
         self._room = asyncio.Semaphore(AT_ONCE)
         self._watch: Watch | None = None
@@ -98,7 +108,9 @@ class Answering:
             home = self._home_of(question.broker)
             if home is None:
                 raise QuestionError("no such broker is desired of this host")
-            return form.encode_answer(await asyncio.to_thread(_read, home, question), at_ms=now_ms)
+            further = self._further_of(question.broker)
+            found = await asyncio.to_thread(_read, home, question, further)
+            return form.encode_answer(found, at_ms=now_ms)
         except QuestionError as error:
             return form.encode_refusal(str(error), at_ms=now_ms)
         except OSError as error:
@@ -109,7 +121,7 @@ class Answering:
             return form.encode_refusal("the agent failed; its own log says more", at_ms=now_ms)
 
 
-def _read(home: Path, question: Question) -> dict[str, Any]:
+def _read(home: Path, question: Question, further: Mapping[str, Path]) -> dict[str, Any]:
     """Blocking. Raises QuestionError, OSError."""
     query = question.query
     if isinstance(query, LogQuery):
@@ -118,4 +130,7 @@ def _read(home: Path, question: Question) -> dict[str, Any]:
     if isinstance(query, DenialsQuery):
         with log_files.opened(home / "broker.audit.log", old_files=AUDIT_OLD_FILES) as pieces:
             return read_denials(pieces, query)
-    return partition_files.read(home / "data", query)
+    if isinstance(query, AdministeredQuery):
+        with log_files.opened(home / "broker.audit.log", old_files=AUDIT_OLD_FILES) as pieces:
+            return read_administered(pieces, query)
+    return partition_files.read(home / "data", query, further)

@@ -18,6 +18,8 @@ from dataplane.ports.coordinator import CoordinatorError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
+    from dataplane.agent.data_dirs import DataDir
+
 log = logging.getLogger(__name__)
 
 FORMAT = 1
@@ -30,9 +32,24 @@ _LISTENS = "0A"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryRoom:
+    """One data directory. `volume` is the same for those that share a file system; `problem` a
+    sentence: why brokers cannot use it.
+    """
+
+    name: str
+    path: str
+    total_bytes: int | None
+    free_bytes: int | None
+    volume: str | None
+    problem: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
     """Bytes, CPUs that this process may use, load of the last minute; null where not known.
 
+    `disk_…` are of the first directory, where new brokers begin; `directories` are all of them.
     `ports_busy` are those of the host's range that some process listens on.
     """
 
@@ -43,6 +60,7 @@ class Capacity:
     cores: int | None
     load: float | None
     ports_busy: tuple[int, ...] | None
+    directories: tuple[DirectoryRoom, ...] = ()
 
     def encode(self) -> bytes:
         return json.dumps({"v": FORMAT, **dataclasses.asdict(self)}).encode()
@@ -88,6 +106,7 @@ def capacity_of(
     *,
     memory: Path = MEMORY,
     sockets: Iterable[Path] = SOCKETS,
+    directories: Callable[[], Iterable[DataDir]] = tuple,
 ) -> Capacity:
     """Blocking, a few small reads. What cannot be read is null; raises nothing."""
     total, free = _disk(data_dir)
@@ -100,6 +119,7 @@ def capacity_of(
         cores=_cores(),
         load=_load(),
         ports_busy=_busy(sockets, port_range),
+        directories=tuple(_room(each) for each in directories()),
     )
 
 
@@ -154,6 +174,26 @@ def _disk(data_dir: Path) -> tuple[int | None, int | None]:
         return None, None
     # What is free to this user, not to root.
     return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+
+
+def _room(directory: DataDir) -> DirectoryRoom:
+    """Of one that cannot be used nothing is said: it may be a part of another disk."""
+    total, free = (None, None) if directory.problem else _disk(directory.path)
+    return DirectoryRoom(
+        name=directory.name,
+        path=str(directory.path),
+        total_bytes=total,
+        free_bytes=free,
+        volume=None if directory.problem else _volume(directory.path),
+        problem=directory.problem,
+    )
+
+
+def _volume(path: Path) -> str | None:
+    try:
+        return str(path.stat().st_dev)
+    except OSError:
+        return None
 
 
 def _cores() -> int | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dataplane.agent import spec as layout
 from dataplane.agent.answering import Answering
 from dataplane.agent.capacity import CapacityReports, capacity_of
+from dataplane.agent.data_dirs import DataDirs
 from dataplane.agent.incarnation import IncarnationError, directory_id_in, incarnation_of
 from dataplane.agent.managed_broker import ManagedBroker, forget_secrets, homes, leftovers
 from dataplane.agent.processes import adopt
@@ -47,6 +48,7 @@ ORPHAN_STOP_TIMEOUT_S = 20.0
 class HostSettings:
     """What this host is. `port_range` is inclusive at both ends. `replaces_host`: it takes the
     host id over from a data directory that is gone for good. `labels` are for people to find it by.
+    `extra_dirs` are further disks by name, `renewed_dirs` those of them that are new ones for good.
     """
 
     host_id: str
@@ -56,6 +58,8 @@ class HostSettings:
     port_range: tuple[int, int]
     replaces_host: bool = False
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    extra_dirs: Mapping[str, Path] = dataclasses.field(default_factory=dict)
+    renewed_dirs: tuple[str, ...] = ()
 
 
 class HostAgent:
@@ -92,10 +96,20 @@ class HostAgent:
         self._started_at_ms = clock.realtime_ms()
         self._expired = False
         self._answering = Answering(
-            settings.host_id, coordinator, clock=clock, home_of=self._home_of
+            settings.host_id,
+            coordinator,
+            clock=clock,
+            home_of=self._home_of,
+            further_of=self._further_of,
         )
+        self._data_dirs = DataDirs(settings.data_dir, settings.extra_dirs)
         self._capacity = CapacityReports(
-            functools.partial(capacity_of, settings.data_dir, settings.port_range),
+            functools.partial(
+                capacity_of,
+                settings.data_dir,
+                settings.port_range,
+                directories=self._data_dirs.look,
+            ),
             functools.partial(self._put, layout.capacity_path(settings.host_id)),
         )
         self._version_reports = VersionReports(
@@ -112,6 +126,15 @@ class HostAgent:
         settings = self._settings
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self._incarnation = await asyncio.to_thread(incarnation_of, settings.data_dir)
+        self._registered = await asyncio.to_thread(
+            self._data_dirs.register,
+            self._incarnation.directory_id,
+            renewed=settings.renewed_dirs,
+            takes_over=settings.replaces_host,
+        )
+        for each in self._registered:
+            if each.problem:
+                log.warning("data directory %s, %s: %s", each.name, each.path, each.problem)
         self._coordinator.on_session(self._on_session)
         try:
             await self._announce_host()
@@ -167,6 +190,7 @@ class HostAgent:
             incarnation=self._incarnation,
             labels=settings.labels,
             answers=[kind.value for kind in Kind],
+            data_dirs=self._registered,
         )
         await self._claim(described)
         for path in (
@@ -308,6 +332,10 @@ class HostAgent:
         broker = self._brokers.get(key)
         return None if broker is None or key.startswith(".") else broker.home
 
+    def _further_of(self, key: str) -> Mapping[str, Path]:
+        broker = self._brokers.get(key)
+        return {} if broker is None else broker.further_dirs
+
     def _manage(self, key: str) -> ManagedBroker:
         return ManagedBroker(
             key,
@@ -319,6 +347,7 @@ class HostAgent:
             zookeeper=self._zookeeper,
             preexec=self._preexec,
             versions=self._versions,
+            data_dirs=self._data_dirs,
             after=self._leaving.get(key),
         )
 

@@ -44,7 +44,7 @@ def incarnation_of(data_dir: Path, boot_id_path: Path = BOOT_ID) -> Incarnation:
         found = path.read_bytes()
     except FileNotFoundError:
         directory_id = str(uuid.uuid4())
-        _write(path, json.dumps({"v": FORMAT, "directory_id": directory_id}).encode())
+        write_whole(path, json.dumps({"v": FORMAT, "directory_id": directory_id}).encode())
     else:
         directory_id = directory_id_in(found)
         if not directory_id:
@@ -69,8 +69,8 @@ def _boot_id(path: Path) -> str:
         return ""
 
 
-def _write(path: Path, data: bytes) -> None:
-    """All of it or nothing, also when the machine stops in the middle."""
+def write_whole(path: Path, data: bytes) -> None:
+    """All of it or nothing, also when the machine stops in the middle. OSError."""
     written = path.with_suffix(".new")
     with written.open("wb") as file:
         file.write(data)

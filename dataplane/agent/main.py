@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from dataplane.agent.data_dirs import DataDirError, extra_from
 from dataplane.agent.host_agent import HostAgent, HostSettings
 from dataplane.agent.host_lock import HostLock
 from dataplane.agent.incarnation import IncarnationError
@@ -26,7 +27,7 @@ from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from dataplane.ports.clock import Clock
     from dataplane.ports.coordinator import Coordinator
@@ -39,6 +40,7 @@ LOOPBACK = "127.0.0.1"
 LABELS_MAX = 20
 VERSIONS_VARIABLE = "PENSTOCK_VERSIONS_DIR"
 LABELS_VARIABLE = "PENSTOCK_HOST_LABELS"
+DATA_DIRS_VARIABLE = "PENSTOCK_EXTRA_DATA_DIRS"
 _LABEL_KEY = re.compile(r"[a-z0-9](?:[a-z0-9._/-]{0,61}[a-z0-9])?")
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ :/-]{0,61}[A-Za-z0-9])?")
 ADDRESSES_SHOWN = 4
@@ -102,7 +104,7 @@ def run(
             )
             return agent, session
 
-        with _only_agent_of(settings.data_dir):
+        with _only_agent_of(settings.data_dir), _locks_of(settings.extra_dirs.values()):
             return asyncio.run(_serve(options, settings, open_session))
     except (ArgumentsError, IncarnationError, SecretError, AccessError, VersionError) as error:
         sys.stderr.write(f"penstock agent: {error}\n")
@@ -134,14 +136,26 @@ def settings_from(
                 f" it has {', '.join(others[:ADDRESSES_SHOWN])}"
             )
         address = LOOPBACK
+    data_dir = Path(options.data_dir).absolute()
+    try:
+        extra = extra_from(
+            getattr(options, "extra_data_dir", None) or _listed(DATA_DIRS_VARIABLE), main=data_dir
+        )
+    except DataDirError as error:
+        raise ArgumentsError(f"--extra-data-dir: {error}") from error
+    renewed = tuple(getattr(options, "replace_data_dir", None) or ())
+    if unknown := sorted(set(renewed) - extra.keys()):
+        raise ArgumentsError(f"--replace-data-dir {unknown[0]}: no such --extra-data-dir")
     return HostSettings(
         host_id=options.host_id,
-        data_dir=Path(options.data_dir).absolute(),
+        data_dir=data_dir,
         rack=options.rack or options.host_id,
         address=address,
         port_range=(int(low), int(high)),
         replaces_host=bool(getattr(options, "replace_host", False)),
-        labels=labels_from(getattr(options, "label", None) or _labels_of_unit()),
+        labels=labels_from(getattr(options, "label", None) or _listed(LABELS_VARIABLE)),
+        extra_dirs=extra,
+        renewed_dirs=renewed,
     )
 
 
@@ -156,9 +170,9 @@ def _versions_dir(options: argparse.Namespace) -> Path | None:
     return found
 
 
-def _labels_of_unit() -> list[str]:
+def _listed(variable: str) -> list[str]:
     """`key=value,…` of a settings file, for who has no say in the command line."""
-    return [text for text in os.environ.get(LABELS_VARIABLE, "").split(",") if text.strip()]
+    return [text.strip() for text in os.environ.get(variable, "").split(",") if text.strip()]
 
 
 def labels_from(given: Sequence[str]) -> dict[str, str]:
@@ -186,6 +200,19 @@ def _only_agent_of(data_dir: Path) -> Iterator[None]:
         raise ArgumentsError(f"another agent runs on {data_dir}")
     with contextlib.closing(lock):
         lock.sign()
+        yield
+
+
+@contextlib.contextmanager
+def _locks_of(directories: Iterable[Path]) -> Iterator[None]:
+    """One that cannot be locked because its disk is away keeps no agent from the others."""
+    with contextlib.ExitStack() as locks:
+        for directory in directories:
+            with contextlib.suppress(OSError):
+                lock = locks.enter_context(contextlib.closing(HostLock(directory)))
+                if not lock.take():
+                    raise ArgumentsError(f"another agent runs on {directory}")
+                lock.sign()
         yield
 
 

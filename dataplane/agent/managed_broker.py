@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.agent.certificates import KEYSTORE_FILE, to_files
+from dataplane.agent.data_dirs import MAIN, DataDirs
 from dataplane.agent.fence import read_software
+from dataplane.agent.log_dirs import LogDir, LogDirError, LogDirs
 from dataplane.agent.processes import Identity, start_ticks_of
 from dataplane.agent.secrets import SecretError
 from dataplane.agent.spec import (
@@ -90,6 +92,7 @@ class ManagedBroker:
         zookeeper: AgentZooKeeper | None = None,
         preexec: Callable[[], None] | None = None,
         versions: Versions | None = None,
+        data_dirs: DataDirs | None = None,
         after: asyncio.Task[None] | None = None,
     ) -> None:
         """`after` ends what the broker was before, in the same directory: nothing begins sooner."""
@@ -103,6 +106,8 @@ class ManagedBroker:
         self._preexec = preexec
         self._versions = versions or Versions()
         self._started = Started()
+        self._dirs = LogDirs(key, home, data_dirs or DataDirs(home.parent))
+        self._log_dirs: list[LogDir] = []
         self._after = after
         self._supervisor: Supervisor | None = None
         self._desired: DesiredBroker | None = None
@@ -111,6 +116,11 @@ class ManagedBroker:
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"broker-{key}")
 
     # -- from outside ---------------------------------------------------------------------------
+
+    @property
+    def further_dirs(self) -> dict[str, Path]:
+        """Its log directories on other disks than the first, by name."""
+        return {each.name: each.path for each in self._log_dirs if each.name != MAIN}
 
     def want(self, desired: DesiredBroker) -> None:
         self._desired = desired
@@ -161,7 +171,7 @@ class ManagedBroker:
                 continue
             try:
                 await self._apply(desired)
-            except VersionError as error:
+            except (VersionError, LogDirError) as error:
                 self.refuse(str(error), desired.generation)
             except Exception as error:
                 log.exception("%s could not be made %s", self.key, desired.wanted.value)
@@ -176,24 +186,29 @@ class ManagedBroker:
             "%s shall be %s, generation %d", self.key, desired.wanted.value, desired.generation
         )
         if desired.wanted is Wanted.RUNNING:
-            # First of all: where its version is not there, what runs goes on as it is.
+            # First of all: where its version or a disk is not there, what runs goes on as it is.
             try:
                 started, spec = await asyncio.to_thread(self._release_of, desired)
-            except VersionError:
+                await asyncio.to_thread(self._dirs.check, desired.log_dirs)
+            except (VersionError, LogDirError):
                 await self._watch_what_runs(desired)
                 raise
             secret = self._unseal(desired.secret)
             self.home.mkdir(parents=True, exist_ok=True)
             # A file that is renewed is taken up by the broker itself (`server/tls`).
-            self._write_properties(desired, to_files(secret, self.home))
+            files = to_files(secret, self.home)
+            self._check_settings(desired, files)
             await self._zookeeper.log_in_for(self.key, secret)
             if self._supervisor is not None:
                 if self._supervisor.spec == spec and self._is_up(self._supervisor):
                     return
                 await self._supervisor.stop()
+            supervisor = self._supervise(spec)
+            await self._settle_directories(desired, supervisor)
+            self._write_properties(desired, files)
             await asyncio.to_thread(started.save, self.home)
             self._started = started
-            self._supervisor = self._supervise(spec)
+            self._supervisor = supervisor
             await self._supervisor.start()
             # What runs now registers by this login; the one before it has been fenced.
             self._zookeeper.log_out_for(self.key, but=secret)
@@ -207,11 +222,27 @@ class ManagedBroker:
         await self._supervisor.stop()
         self._zookeeper.log_out_for(self.key)
         if desired.wanted is Wanted.DELETED:
+            await asyncio.to_thread(self._dirs.remove)
             await asyncio.to_thread(_remove_tree, self.home)
             now_ms = self._clock.realtime_ms()
             self._publish(Report(BrokerState.DELETED, since_ms=now_ms), desired.generation)
         else:
             self._publish(self._supervisor.report, desired.generation)
+
+    async def _settle_directories(self, desired: DesiredBroker, supervisor: Supervisor) -> None:
+        """Between two processes: what runs as it is wanted is not touched.
+
+        Raises:
+            LogDirError: the host cannot give the broker what is wanted.
+        """
+        left = await asyncio.to_thread(Identity.load, self.home / PID_FILE)
+        if left is not None and left.generation == desired.generation and _runs(left):
+            self._log_dirs = await asyncio.to_thread(self._dirs.now)
+            return
+        await supervisor.clear()
+        self._log_dirs = await asyncio.to_thread(
+            self._dirs.settle, desired.log_dirs, desired.given_up
+        )
 
     async def _watch_what_runs(self, desired: DesiredBroker) -> None:
         """What an earlier agent started goes on though what is wanted now cannot be: its end is
@@ -229,6 +260,8 @@ class ManagedBroker:
         with contextlib.suppress(SecretError, CoordinatorError):
             await self._zookeeper.log_in_for(self.key, self._unseal(desired.secret))
         self._started = started
+        with contextlib.suppress(LogDirError):
+            self._log_dirs = await asyncio.to_thread(self._dirs.now)
         spec = dataclasses.replace(self._spec(desired, release), generation=left.generation)
         self._supervisor = self._supervise(spec)
         await self._supervisor.start()
@@ -285,15 +318,22 @@ class ManagedBroker:
             generation=desired.generation,
         )
 
+    def _check_settings(
+        self, desired: DesiredBroker, secret: Mapping[str, str], log_dirs: str = ""
+    ) -> dict[str, str]:
+        """Raises SpecError, before anything of what runs is touched."""
+        return broker_settings(
+            desired,
+            secret,
+            log_dirs=log_dirs or str(self.home / "data"),
+            own_chroot=self._zookeeper.chroot,
+        )
+
     def _write_properties(self, desired: DesiredBroker, secret: Mapping[str, str]) -> None:
         """The file holds passwords: readable by this user alone from its first byte."""
+        log_dirs = ",".join(str(each.path) for each in self._log_dirs)
         settings = {
-            **broker_settings(
-                desired,
-                secret,
-                log_dir=str(self.home / "data"),
-                own_chroot=self._zookeeper.chroot,
-            ),
+            **self._check_settings(desired, secret, log_dirs),
             **self._zookeeper.connection,
         }
         text = format_properties(dict(sorted(settings.items())))
@@ -320,6 +360,7 @@ class ManagedBroker:
                 log_tail=tail if report.state is not BrokerState.RUNNING else [],
                 ends=report.ends,
                 version=self._said(report.pid),
+                log_dirs=self._log_dirs,
             ),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from typing import TYPE_CHECKING, Any
@@ -10,27 +11,34 @@ from dataplane.agent.questions import QuestionError, SegmentsQuery
 from dataplane.agent.segments import FileFacts, holds, read_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
-def read(log_dir: Path, query: SegmentsQuery) -> dict[str, Any]:
+def read(
+    log_dir: Path, query: SegmentsQuery, further: Mapping[str, Path] | None = None
+) -> dict[str, Any]:
     """Blocking. {directories: [{directory, role, …}]}: the partition's, and one it moves to.
+
+    `further` are the broker's log directories on other disks, by name: those that can be read.
 
     Raises:
         QuestionError: the broker holds no such partition.
-        OSError: the directory cannot be read.
+        OSError: the first directory cannot be read.
     """
     try:
-        found = sorted(_directories(log_dir, query))
+        found = [(log_dir.name, *each) for each in sorted(_directories(log_dir, query))]
     except FileNotFoundError as error:
         raise QuestionError("the broker has no log directory on this host") from error
+    for name, other in (further or {}).items():
+        with contextlib.suppress(OSError):
+            found += [(name, *each) for each in sorted(_directories(other, query))]
     if not found:
         raise QuestionError("the broker holds no replica of this partition")
     return {
         "directories": [
-            {"directory": log_dir.name, "role": role, **read_segments(_files(path), query)}
-            for role, path in found
+            {"directory": name, "role": role, **read_segments(_files(path), query)}
+            for name, role, path in sorted(found, key=lambda each: each[1])
         ]
     }
 

@@ -25,6 +25,7 @@ WAIT_MS_MAX: Final = 10_000
 WHY_MAX: Final = 300
 LINES_MAX: Final = 500
 ATTEMPTS_MAX: Final = 150
+CHANGES_MAX: Final = 200
 SEGMENTS_MAX: Final = 500
 PARTITION_MAX: Final = 2**31 - 1
 OFFSET_MAX: Final = 2**63 - 1
@@ -39,6 +40,7 @@ class Kind(enum.Enum):
 
     LOG_TAIL = "log-tail"
     DENIALS = "denials"
+    ADMINISTERED = "administered"
     SEGMENTS = "segments"
 
 
@@ -63,6 +65,14 @@ class DenialsQuery:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class AdministeredQuery:
+    """The newest so many changes that a broker's audit log says were made since a moment."""
+
+    changes: int
+    since_ms: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class SegmentsQuery:
     """The newest `segments` of a partition that begin before an offset."""
 
@@ -72,7 +82,7 @@ class SegmentsQuery:
     before: int | None = None
 
 
-Query = LogQuery | DenialsQuery | SegmentsQuery
+Query = LogQuery | DenialsQuery | AdministeredQuery | SegmentsQuery
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -117,6 +127,11 @@ def _query(kind: object, args: dict[str, Any]) -> Query:
         )
     if kind == Kind.DENIALS.value:
         return DenialsQuery(_whole(args, "attempts", 1, ATTEMPTS_MAX))
+    if kind == Kind.ADMINISTERED.value:
+        return AdministeredQuery(
+            changes=_whole(args, "changes", 1, CHANGES_MAX),
+            since_ms=_whole(args, "since_ms", 0, OFFSET_MAX),
+        )
     if kind == Kind.SEGMENTS.value:
         topic = _matching(args, "topic", _TOPIC)
         if topic is None or topic in (".", ".."):

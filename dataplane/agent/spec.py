@@ -8,6 +8,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from dataplane.agent.data_dirs import EXTRA_MAX, MAIN, is_name
 from dataplane.agent.versions import OWN
 from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError
 from dataplane.config.inter_broker import PROTOCOL_KEY
@@ -15,7 +16,9 @@ from dataplane.config.inter_broker import PROTOCOL_KEY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from dataplane.agent.data_dirs import DataDir
     from dataplane.agent.incarnation import Incarnation
+    from dataplane.agent.log_dirs import LogDir
     from dataplane.agent.states import End
 
 ROOT = "/penstock/hosts"
@@ -41,7 +44,9 @@ class Wanted(enum.Enum):
 @dataclasses.dataclass(frozen=True, slots=True)
 class DesiredBroker:
     """One broker that a host shall run. `secret` is a Fernet token, or empty; `version` the name of
-    the release that it shall be of (`versions`).
+    the release that it shall be of (`versions`). `log_dirs` are names of the host's data
+    directories beside `main`, which every broker has; `given_up` are those that it had and shall
+    not use again as they were (`log_dirs`).
     """
 
     key: str
@@ -52,6 +57,8 @@ class DesiredBroker:
     config: dict[str, str]
     secret: str = dataclasses.field(default="", repr=False)
     version: str = OWN
+    log_dirs: tuple[str, ...] = ()
+    given_up: tuple[str, ...] = ()
 
 
 def host_path(host_id: str) -> str:
@@ -98,6 +105,8 @@ def decode_desired(key: str, data: bytes) -> DesiredBroker:
             config={str(name): str(value) for name, value in row["config"].items()},
             secret=str(row.get("secret") or ""),
             version=str(row.get("version") or OWN),
+            log_dirs=_names(row, "log_dirs"),
+            given_up=_names(row, "given_up"),
         )
     except KeyError as error:
         raise SpecError(f"{error.args[0]} is missing") from error
@@ -109,13 +118,24 @@ def decode_desired(key: str, data: bytes) -> DesiredBroker:
         raise SpecError(str(error)) from error
 
 
+def _names(row: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    """Of data directories beside `main`. Raises SpecError."""
+    given = row.get(field) or []
+    sound = isinstance(given, list) and all(
+        isinstance(each, str) and is_name(each) for each in given
+    )
+    if not sound or len(given) > EXTRA_MAX:
+        raise SpecError(f"{field}: expected at most {EXTRA_MAX} names of data directories")
+    return tuple(each for each in dict.fromkeys(given) if each != MAIN)
+
+
 def cluster_root(desired: DesiredBroker) -> str:
     """The part of ZooKeeper that is the broker's cluster's, as this host's agent sees it."""
     return f"{CLUSTERS}/{desired.cluster_id}"
 
 
 def broker_settings(
-    desired: DesiredBroker, sealed: Mapping[str, str], *, log_dir: str, own_chroot: str = ""
+    desired: DesiredBroker, sealed: Mapping[str, str], *, log_dirs: str, own_chroot: str = ""
 ) -> dict[str, str]:
     """All that the broker's file shall say, checked by the brokers' own table.
 
@@ -126,13 +146,13 @@ def broker_settings(
     Args:
         desired: what is wanted.
         sealed: the settings that were in its `secret`.
-        log_dir: the broker's log directory on this host.
+        log_dirs: the broker's log directories on this host, with commas between.
         own_chroot: the agent's own, below which everything of this installation is; "" for none.
 
     Raises:
         SpecError: names the first key that is not allowed, and what would be.
     """
-    own = {"broker.id": str(desired.broker_id), "log.dirs": log_dir}
+    own = {"broker.id": str(desired.broker_id), "log.dirs": log_dirs}
     for key, value in {**desired.config, **sealed}.items():
         if key in ("log.dir", "log.dirs", "node.id") or own.get(key, value) != value:
             raise SpecError(f"{key} is the agent's to set")
@@ -179,6 +199,7 @@ def encode_observed(
     log_tail: list[str],
     ends: Iterable[End] = (),
     version: Mapping[str, str] | None = None,
+    log_dirs: Iterable[LogDir] = (),
 ) -> bytes:
     """Bounded, whatever a broker writes: `ends` are of a supervisor, which keeps few of them."""
     row: dict[str, Any] = {
@@ -192,6 +213,10 @@ def encode_observed(
         "message": message[:1_000],
         "log_tail": [line[:500] for line in log_tail],
         "version": dict(version or {}),
+        "log_dirs": [
+            {"name": each.name, "path": str(each.path), "problem": each.problem[:200]}
+            for each in log_dirs
+        ],
         "ends": [
             {
                 "at_ms": end.at_ms,
@@ -215,6 +240,7 @@ def encode_host(
     incarnation: Incarnation,
     labels: Mapping[str, str] | None = None,
     answers: Iterable[str] = (),
+    data_dirs: Iterable[DataDir] = (),
 ) -> bytes:
     """`answers` are the kinds of questions that its agent takes (`questions`)."""
     return json.dumps(
@@ -229,6 +255,9 @@ def encode_host(
             "agent_version": agent_version,
             "labels": dict(labels or {}),
             "answers": sorted(answers),
+            "data_dirs": [
+                {"name": each.name, "directory_id": each.directory_id} for each in data_dirs
+            ],
         }
     ).encode()
 

@@ -125,6 +125,18 @@ class Supervisor:
         if self.report.state is not BrokerState.STOPPED:
             self._move(BrokerState.STOPPED, pid=None, message="")
 
+    async def clear(self) -> None:
+        """Stop and fence a process of another generation that an earlier supervisor has left."""
+        left = Identity.load(self.spec.pid_file)
+        if left is None or left.generation == self.spec.generation:
+            return
+        process = adopt(left)
+        if process is not None:
+            log.info("broker %d runs an old configuration: stopping it", self.spec.broker_id)
+            await process.stop(STOP_TIMEOUT_MS / 1000)
+        await self._fence(left.pid)
+        self.spec.pid_file.unlink(missing_ok=True)
+
     async def release(self) -> None:
         """Stop supervising; the process goes on and can be taken up by a later supervisor."""
         self._stopping = True

@@ -136,6 +136,9 @@ class FollowedPartition(Protocol):
     @property
     def leader_epoch(self) -> int: ...
 
+    @property
+    def is_in_isr(self) -> bool: ...
+
 
 P = TypeVar("P", bound=FollowedPartition)
 
@@ -183,7 +186,8 @@ class PartitionFetchState(Generic[P]):
         self._refusals = RetryWarning()
         self._lowest_truncation: Position = _NEVER_TRUNCATED
         self._truncation: tuple[Position, TruncateTo | TruncateFully] | None = None
-        self._lag: int | None = None
+        # Who the controller counts in sync has what is committed, whoever leads from now on.
+        self._lag: int | None = 0 if partition.is_in_isr else None
         self._leader_watermark = UNKNOWN_OFFSET
         self._append_offset = UNKNOWN_OFFSET  # where the records of the last answer belong
 
@@ -204,7 +208,9 @@ class PartitionFetchState(Generic[P]):
     def is_in_sync(self) -> bool:
         """Whether our log reached the leader's high watermark at the last answer with records.
 
-        That is all a follower knows of the ISR; Kafka's followers judge by the same.
+        Kafka's followers judge by the same, and begin out of sync with every leader. Here one that
+        the controller's command counts in the ISR begins in sync: where a move under a limit gives
+        the partition another leader, its acknowledgements would else wait until the limit has room.
         """
         return self._lag == 0
 

@@ -96,7 +96,8 @@ export function mantineStylesPlugin(root: string): Plugin {
     transform(code, id) {
       if (!id.startsWith(join(root, "src")) || !/\.tsx?$/.test(id)) return undefined;
       const needsMore = [...stylesOf(root, namesIn(code))].some((name) => !FIRST.has(name));
-      return needsMore ? { code: `import "virtual:mantine-more.css";\n${code}`, map: null } : undefined;
+      // On the first line: everything stays where it is written.
+      return needsMore ? { code: `import "virtual:mantine-more.css"; ${code}`, map: null } : undefined;
     },
   };
 }

@@ -160,6 +160,122 @@ def test_it_takes_as_many_statements_however_many_there_are(full):
     assert many == statements()
 
 
+QUOTAS = 60
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def bounded(world):
+    """Sixty client ids, the higher the more they may send; two have no bound of it, a user has one."""
+    for index in range(QUOTAS):
+        values = {"request_percentage": 50.0} if index < 2 else {"producer_byte_rate": index * MIB}
+        world.gateway.alter_quotas((("client-id", f"job-{index:02}"),), values)
+    world.gateway.alter_quotas((("user", "Load"),), {"producer_byte_rate": MIB / 2})
+    observed(world)
+    return world
+
+
+def test_quotas_are_paged_searched_and_counted(bounded):
+    pages = [read(bounded, quotas_page=page)["quotas"] for page in (1, 2, 9)]
+    names = [[row["words"] for row in page["data"]] for page in pages]
+    assert names[1] == names[2]
+    assert len(names[0]) == SIZE
+    assert names[0] + names[1] == sorted(names[0] + names[1])
+    assert [pages[2][key] for key in ("page", "size", "matched", "total")] == [2, SIZE, 61, 61]
+    found = read(bounded, quotas_q="JOB-1")["quotas"]
+    assert [row["words"][-6:] for row in found["data"]] == [f"job-{n}" for n in range(10, 20)]
+    assert (found["matched"], found["total"]) == (10, QUOTAS + 1)
+    assert read(bounded, quotas_q="nobody")["quotas"]["data"] == []
+
+
+def test_quotas_without_a_value_come_last_either_way(bounded):
+    for sort in ("producer_byte_rate", "-producer_byte_rate"):
+        rows = [
+            row["quotas"]["producer_byte_rate"]
+            for page in (1, 2)
+            for row in read(bounded, quotas_sort=sort, quotas_page=page)["quotas"]["data"]
+        ]
+        assert rows[-2:] == [None, None]
+        assert rows[:-2] == sorted(rows[:-2], reverse=sort.startswith("-"))
+
+
+def test_quotas_are_searched_as_they_were_last_read_while_brokers_are_away(bounded, monkeypatch):
+    def away(*_args, **_more):
+        raise GatewayError("BROKER_NOT_AVAILABLE", "no")
+
+    monkeypatch.setattr(bounded.gateway, "list_quotas", away)
+    part = client_for(bounded.tenant).get(
+        f"/console/api/pages/access/{bounded.cluster.id}", {"quotas_q": "job-1", "quotas_page": 1}
+    )
+    quotas = part.json()["parts"]["quotas"]
+    assert quotas["status"] == "stale"
+    assert (quotas["data"]["matched"], quotas["data"]["total"]) == (10, QUOTAS + 1)
+
+
+def test_quotas_of_the_rest_api_are_searched_by_whom_they_are_of(bounded):
+    client = client_for(bounded.tenant)
+    rows = client.get(f"/api/v1/clusters/{bounded.cluster.id}/quotas", {"q": "load"}).json()["data"]
+    assert [row["words"] for row in rows] == ["user Load"]
+
+
+def changed(world, count):
+    """Users that operations left with a login, and that are gone."""
+    for index in range(count):
+        about = {"tenant": world.tenant, "kind": "user.create", "cluster_id": world.cluster.id}
+        about |= {"resource": f"user/{name(index)}"}
+        plan = Plan.objects.create(
+            **about, inputs={"username": name(index), "mechanism": "SCRAM-SHA-256", "acls": []},
+            diff={}, impact={}, preconditions={}, expires_at=timezone.now(),
+        )  # fmt: skip
+        Operation.objects.create(**about, plan=plan, state="succeeded")
+
+
+def test_what_was_changed_outside_is_paged_searched_and_counted(full):
+    changed(full, USERS)
+    pages = [read(full, drift_page=page)["drift"] for page in (1, 2)]
+    names = [row["name"] for page in pages for row in page["data"]]
+    assert names == [name(index) for index in range(USERS)]
+    counts = [pages[1][key] for key in ("page", "size", "matched", "total")]
+    assert counts == [2, SIZE, USERS, USERS]
+    assert pages[0]["users"]["as_of"] is not None
+    found = read(full, drift_q="APP-1", drift_sort="-name")["drift"]
+    assert [row["name"] for row in found["data"]] == [name(index) for index in range(19, 9, -1)]
+    for sort in ("observed", "-desired", "seen"):
+        assert len(read(full, drift_sort=sort)["drift"]["data"]) == SIZE
+
+
+def test_users_on_the_page_are_marked_as_changed_whatever_page_of_changes_is_shown(full):
+    changed(full, USERS)
+    shown = read(full, users_page=2, drift_q="nobody")
+    assert shown["drift"]["data"] == []
+    marked = [row["username"] for row in shown["drift"]["changed_users"]]
+    assert marked == [row["username"] for row in shown["users"]]
+
+
+def test_what_was_changed_takes_as_many_statements_on_each_of_its_pages(full):
+    changed(full, USERS)
+    client = client_for(full.tenant)
+    read(full, client)
+
+    def statements(**query):
+        with CaptureQueriesContext(connection) as asked:
+            read(full, client, **query)
+        return len(asked)
+
+    assert statements(drift_page=2, drift_sort="-observed") == statements()
+
+
+def test_a_page_of_quotas_is_not_sent_again_while_they_are_the_same(bounded, monkeypatch):
+    monkeypatch.setattr("console.parts.FRESH_S", 0.0)
+    client = client_for(bounded.tenant)
+    address = f"/console/api/pages/access/{bounded.cluster.id}"
+    tag = client.get(address, {"quotas_page": 2})["ETag"]
+    assert client.get(address, {"quotas_page": 2}, HTTP_IF_NONE_MATCH=tag).status_code == 304
+    assert client.get(address, {"quotas_page": 1}, HTTP_IF_NONE_MATCH=tag).status_code == 200
+    bounded.gateway.alter_quotas((("client-id", "job-59"),), {"request_percentage": 10.0})
+    assert client.get(address, {"quotas_page": 2}, HTTP_IF_NONE_MATCH=tag).status_code == 200
+
+
 def test_only_who_sees_the_whole_cluster_sees_any_of_it(full):
     narrow = member_of(full.tenant)
     narrow.raise_request_exception = False

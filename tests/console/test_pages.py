@@ -55,7 +55,7 @@ def test_what_was_never_seen_is_missing_while_the_brokers_are_away(world, ids, r
     missing = {name: part for name, part in parts.items() if part["status"] == UNAVAILABLE}
     assert all("cluster" in part["reason"] for part in missing.values())
     # What runs, and as which process, says the agent of its host.
-    without = {"reassignments", "quotas", "settings", "producers", "replicas"}
+    without = {"reassignments", "quotas", "settings", "producers", "replicas", "directories"}
     assert set(missing) == (OBSERVED | without) & set(parts)
 
 

@@ -2,10 +2,12 @@
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from controlplane.access.inputs import bindings_of
 from controlplane.clusters import services
+from controlplane.clusters.capacity import Capacity, DirectoryRoom
 from controlplane.clusters.models import MANAGED, Broker, HostState
 from controlplane.clusters.operations import first_secrets
 from controlplane.clusters.services import write_restart
@@ -18,7 +20,13 @@ MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
 VERSIONED = {"cluster.upgrade", "cluster.finalize_version"}
-ROLLS = {"cluster.restart", "cluster.configure", "cluster.replace_broker", *VERSIONED}
+ADDRESSES = "cluster.change_addresses"
+DIRECTORIES = {"cluster.add_log_directory", "cluster.empty_log_directory"}
+ROLLS = {
+    *("cluster.restart", "cluster.configure", "cluster.replace_broker", ADDRESSES),
+    *VERSIONED,
+    *DIRECTORIES,
+}
 SCALES = {"cluster.add_brokers", "cluster.remove_brokers"}
 
 
@@ -49,6 +57,41 @@ def of_version(world: World, *, version: str = "agent", protocol: str) -> None:
     rows = list(Broker.objects.filter(cluster=cluster))
     services.write_desired(cluster, state="running")
     assert {row.version for row in rows} == {""}
+
+
+def told(world: World) -> None:
+    """The hosts of the world's cluster have been told to run its brokers, as rows have them."""
+    cluster = type(world.cluster).objects.get(pk=world.cluster.pk)
+    services.write_desired(cluster, state="running")
+
+
+def moved_hosts(world: World, address: str, *only: str) -> None:
+    """Agents of these hosts, or of all, were started again with another address."""
+    world.hosts.known = [
+        replace(host, address=address) if not only or host.host_id in only else host
+        for host in world.hosts.known
+    ]
+
+
+def give_hosts_a_disk(world: World, name: str = "fast", **room: Any) -> None:
+    """Every host has a second directory."""
+    usual: dict[str, Any] = {"total_bytes": 10**12, "free_bytes": 10**11, "volume": "2"}
+    second = DirectoryRoom(name=name, path=f"/disks/{name}", **usual | room)
+    first = DirectoryRoom(name="main", path="/", total_bytes=10**12, free_bytes=10**11, volume="1")
+    world.hosts.known = [
+        replace(host, capacity=Capacity(directories=(first, second))) for host in world.hosts.known
+    ]
+
+
+def use_disk(world: World, broker: int, *topics: str, name: str = "fast") -> None:
+    """A broker of the cluster has a second directory, in which replicas of these topics lie."""
+    cluster = type(world.cluster).objects.get(pk=world.cluster.pk)
+    Broker.objects.filter(cluster=cluster, broker_id=broker).update(log_dirs=[name])
+    services.write_desired(cluster, state="running")
+    for topic in topics:
+        for part in world.gateway.topics[topic].partitions:
+            if broker in part.replicas:
+                part.lies_in[broker] = f"/disks/{name}"
 
 
 @contextlib.contextmanager
@@ -120,11 +163,21 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
     if kind in SCALES:  # as every cluster that runs
         world.hosts.make_chroot(world.cluster.zookeeper_path)
     if kind == "cluster.replace_broker":  # so is what its hosts were told
-        services.write_desired(
-            type(world.cluster).objects.get(pk=world.cluster.pk), state="running"
-        )
+        told(world)
     if kind == "cluster.remove_brokers":
         add_served_broker(world, 10 + number)
+    if kind == ADDRESSES:  # another one at each plan
+        told(world)
+        moved_hosts(world, f"127.0.{number}.1")
+    if kind in DIRECTORIES:
+        give_hosts_a_disk(world)
+    if kind == "cluster.add_log_directory":
+        Broker.objects.filter(cluster=world.cluster, broker_id=number).update(log_dirs=[])
+        told(world)
+    if kind == "cluster.empty_log_directory":
+        for part in gateway.topics[topic].partitions:
+            part.replicas = (number, 3)
+        use_disk(world, number, topic)
     if kind in VERSIONED:
         of_version(world, protocol="3.8-IV0")
     rule = {
@@ -153,8 +206,15 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.add_brokers": {"count": 1},
         "cluster.remove_brokers": {"brokers": [10 + number]},
         "cluster.replace_broker": {"broker": number},
+        "cluster.add_log_directory": {"directory": "fast", "brokers": [number], "canary_s": 0},
+        "cluster.empty_log_directory": {
+            "directory": "fast",
+            "brokers": [number],
+            "canary_s": 0,
+        },
         "cluster.upgrade": {"version": ("0.0.9", "0.2.0")[number % 2], "canary_s": 0},
         "cluster.finalize_version": {"canary_s": 0},
+        ADDRESSES: {"canary_s": 0},
         "cluster.configure": {"config": {"log.retention.ms": f"{number}000"}},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},

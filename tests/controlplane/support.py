@@ -109,11 +109,13 @@ class World:
 class ObedientBrokers:
     """Brokers of the fake cluster that do what their hosts are told: one that is stopped is away
     until it is started again, wherever that is. A deletion ends the process of that place alone.
+    One that is told another address than before starts again there.
     """
 
     def __init__(self, cluster_id: str, gateway: FakeGateway) -> None:
         self._cluster_id, self._gateway = cluster_id, gateway
         self._runs_at: dict[int, tuple[str, str] | None] = {}
+        self._told: dict[tuple[str, str], str] = {}
 
     def __call__(self, key: tuple[str, str], spec: dict[str, Any]) -> None:
         if spec["cluster_id"] != self._cluster_id:
@@ -124,8 +126,11 @@ class ObedientBrokers:
         ):
             brokers.pop(broker, None)
             self._runs_at[broker] = None
-        elif spec["state"] == "running" and self._runs_at.get(broker, key) is None:
+        elif spec["state"] == "running":
             client = spec["config"]["advertised.listeners"].split(",")[0].partition("://")[2]
+            told, self._told[key] = self._told.get(key, client), client
+            if self._runs_at.get(broker, key) is not None and told == client:
+                return
             host, _, port = client.rpartition(":")
             rack = spec["config"]["broker.rack"] or None
             brokers[broker] = BrokerNode(id=broker, host=host, port=int(port), rack=rack)

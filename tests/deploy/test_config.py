@@ -95,6 +95,7 @@ def test_settings_that_are_good_pass_the_check(tmp_path: Path) -> None:
 
 def test_every_number_that_the_parts_read_is_judged() -> None:
     readers = {
+        "controlplane/beat_schedule.py": r'env\.float\(\s*"(PENSTOCK_\w+)"',
         "controlplane/settings.py": r'env\.(?:int|float)\(\s*"(PENSTOCK_\w+)"',
         "controlplane/analytics/conf.py": r'_number\("(PENSTOCK_\w+)"',
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplane.agent.main import LABELS_VARIABLE, VERSIONS_VARIABLE
+from dataplane.agent.main import DATA_DIRS_VARIABLE, LABELS_VARIABLE, VERSIONS_VARIABLE
 
 UNITS = Path(__file__).resolve().parents[2] / "deploy" / "systemd"
 SERVICES = sorted(path.name for path in UNITS.glob("*.service"))
@@ -69,7 +69,8 @@ def test_brokers_share_neither_user_nor_settings_with_the_control_plane():
     theirs = variables_of("penstock.env").keys() & variables_of("agent.env").keys()
     assert theirs == {"PENSTOCK_ZOOKEEPER"}
     # All that the agent's command line takes is there, and what it reads by itself.
-    named = {*re.findall(r"\$\{(\w+)\}", agent["ExecStart"]), LABELS_VARIABLE, VERSIONS_VARIABLE}
+    by_itself = {DATA_DIRS_VARIABLE, LABELS_VARIABLE, VERSIONS_VARIABLE}
+    named = {*re.findall(r"\$\{(\w+)\}", agent["ExecStart"]), *by_itself}
     assert named == variables_of("agent.env").keys()
 
 

@@ -31,6 +31,7 @@ PAGES = {
     "events": "/clusters/{cluster}/events",
     "broker": "/clusters/{cluster}/brokers/1",
     "broker-settings": "/clusters/{cluster}/brokers/1?tab=settings",
+    "broker-directories": "/clusters/{cluster}/brokers/1?tab=directories",
     "broker-log": "/clusters/{cluster}/brokers/1?tab=log",
     "access-denied": "/clusters/{cluster}/access?tab=denied",
     "topic-partition": "/clusters/{cluster}/topics/demo.orders?partition=0",
@@ -48,9 +49,11 @@ PAGES = {
     "access": "/clusters/{cluster}/access",
     "access-acls": "/clusters/{cluster}/access?tab=acls",
     "access-matrix": "/clusters/{cluster}/access?tab=matrix",
+    "access-drift": "/clusters/{cluster}/access?tab=drift",
     "access-quotas": "/clusters/{cluster}/access?tab=quotas",
     "access-check": "/clusters/{cluster}/access?tab=check&who=User:demo-app&op=DELETE&type=TOPIC&name=x",
     "reassign": "/clusters/{cluster}/reassign?topic=demo.orders",
+    "drift": "/clusters/{cluster}/drift",
     "analytics": "/clusters/{cluster}/analytics",
     "alerts": "/alerts",
     "alert-rules": "/alerts?tab=rules",
@@ -82,6 +85,10 @@ PAGES = {
     "nowhere": "/there-is-no-such-page",
 }
 LOOKED_AT = {
+    "cluster",
+    "platform-host",
+    "platform-hosts",
+    "access-drift",
     "events",
     "broker",
     "broker-settings",
@@ -93,6 +100,7 @@ LOOKED_AT = {
     "topics",
     "reset",
     "reassign",
+    "drift",
     "access",
     "access-matrix",
     "access-quotas",
@@ -115,6 +123,14 @@ LOOKED_AT = {
     "objectives",
     "tenant-usage",
     "platform-backfills",
+}
+# Forms over a page, by their page and the button that opens them.
+DIALOGS = {
+    "add-brokers": ("cluster", "Add brokers"),
+    "self-healing": ("cluster", "Change"),
+    "host-drain": ("platform-host", "Drain"),
+    "host-declare-lost": ("platform-host", "Declare lost"),
+    "quotas-form": ("access-quotas", "Set quotas"),
 }
 LEASED = f"e2e.leased-{os.getpid()}"
 HOUR_MS = 3_600_000
@@ -171,6 +187,21 @@ def test_the_page_fits(
     photograph(page, screenshots, name, axe)
 
 
+@pytest.mark.parametrize("name", DIALOGS)
+def test_the_dialog_fits(
+    page: Page, addresses: dict[str, str], screenshots: Path, name: str
+) -> None:
+    behind, button = DIALOGS[name]
+    page.goto(PAGES[behind].format(**addresses))
+    console = Console(page, addresses["cluster"])
+    console.settled()
+    console.click(button)
+    expect(console.dialog()).to_be_visible()
+    console.settled()
+    photograph(page, screenshots, name, accessibility.axe_source())
+    console.close_dialog()
+
+
 def test_the_sign_in_fits(browser: Browser, address: Address, screenshots: Path) -> None:
     context = browser.new_context(base_url=address.url, viewport=DESKTOP)
     page = context.new_page()
@@ -199,7 +230,7 @@ def photograph(page: Page, directory: Path, name: str, axe: str | None = None) -
 
 
 def schemes(name: str) -> tuple[Literal["light", "dark"], ...]:
-    return ("light", "dark") if ALL or name in DARK | LOOKED_AT else ("light",)
+    return ("light", "dark") if ALL or name in DARK | LOOKED_AT | {*DIALOGS} else ("light",)
 
 
 def sticks_out(page: Page) -> bool:

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import itertools
 import threading
+from typing import NamedTuple
 
 
 class Outcome(enum.Enum):
@@ -28,6 +29,12 @@ class Sent:
     error: str = ""
     acked_at_s: float = 0.0
     """Monotonic seconds, 0 while it is not acknowledged."""
+
+
+class PartitionGap(NamedTuple):
+    length_s: float
+    partition: int
+    began_s: float
 
 
 class Ledger:
@@ -73,12 +80,20 @@ class Ledger:
 
     def longest_partition_gap_s(self, since_s: float) -> float:
         """As `longest_gap_s`, of the partition that went longest without: others hide its gap."""
+        return self.longest_partition_gap(since_s).length_s
+
+    def longest_partition_gap(self, since_s: float) -> PartitionGap:
+        """Which that was, and when it began (monotonic seconds)."""
         with self._lock:
             acked = [sent for sent in self.records if sent.acked_at_s >= since_s]
         times: dict[int, list[float]] = {sent.partition: [since_s] for sent in self.records}
         for sent in acked:
             times[sent.partition].append(sent.acked_at_s)
         return max(
-            (b - a for each in times.values() for a, b in itertools.pairwise(sorted(each))),
-            default=0.0,
+            (
+                PartitionGap(b - a, partition, a)
+                for partition, each in times.items()
+                for a, b in itertools.pairwise(sorted(each))
+            ),
+            default=PartitionGap(0.0, -1, since_s),
         )

@@ -59,7 +59,8 @@ class Healing:
             if self.cluster.can_end(tp) and self.cluster.end_move(tp):
                 del self._left[tp]
         found = rules.survey(self.moves, now=self.cluster.assignment, ongoing=self.cluster.moving())
-        for move in rules.next_batch(found, batch_size=BATCH_DEFAULT):
+        batch, _ = rules.next_batch(found, batch_size=BATCH_DEFAULT, live=self.cluster.up)
+        for move in batch:
             # Another order of the same replicas is there at once.
             if self.cluster.begin_move(move.tp, move.after) and move.adding:
                 self._left[move.tp] = float(move.size_bytes or 0)

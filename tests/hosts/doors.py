@@ -22,7 +22,9 @@ NOT_READS = (
     "/schema-registry",
     "/what-if",
     "/sparklines",
+    "/consumption",
     "/decision",
+    "/analytics/offsets",
 )
 """Files, of which so many may be had in a minute, a registry that is not there, and doors that want
 parameters."""

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from tests.hosts import report
 from tests.hosts.doors import DoorWatch, doors_of
-from tests.hosts.scenarios import BROKERS, CREATED, SCENARIOS, Run, Scenario
+from tests.hosts.scenarios import CREATED, SCENARIOS
 from tests.hosts.site import Site, running_site
+from tests.hosts.stage import BROKERS, Run, Scenario
 from tests.hosts.traffic import PARTITIONS, Traffic
 
 if TYPE_CHECKING:
@@ -114,7 +115,14 @@ class Stage:
 
 
 def chosen(only: Sequence[str]) -> list[Scenario]:
-    return [each for each in SCENARIOS if not only or any(part in each.name for part in only)]
+    """Those with one of these in their names; a whole name means that one alone."""
+    names = {each.name for each in SCENARIOS}
+    return [
+        each
+        for each in SCENARIOS
+        if not only
+        or any(part == each.name if part in names else part in each.name for part in only)
+    ]
 
 
 def play_all(directory: pathlib.Path, only: Sequence[str], found: Report) -> None:

@@ -5,71 +5,27 @@ To add one: a function of a Run, and its row in SCENARIOS. What it returns stand
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import signal
 import time
-from typing import TYPE_CHECKING, Any
 
 from tests.controlplane.live.holds import AFTER, BEFORE
+from tests.hosts.middle import succeeded
+from tests.hosts.planned import PLANNED
 from tests.hosts.site import LAG_TIME_S, SESSION_TIMEOUT_S, SMALL_HOST
+from tests.hosts.stage import BROKERS, PLANNED_BOUND_S, PLANNED_GAP_S, Run, Scenario
+from tests.local_cluster import eventually
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.hosts.service import HostsService
-    from tests.hosts.site import Site
-    from tests.hosts.traffic import Traffic
-
-BROKERS = (1, 2, 3)
 CREATED = "a cluster created over three hosts"
-PLANNED_GAP_S = 0.5
 LOST_GAP_S = SESSION_TIMEOUT_S + 2
 CUT_GAP_S = 12.0
 """A leader looks four times in `replica.lag.time.max.ms` for followers that trail by it, and asks a
 controller that does not answer for 1.5 s."""
 assert CUT_GAP_S >= 1.25 * LAG_TIME_S + 1.5
 LONG_CUT_S = 2 * CUT_GAP_S
-PLANNED_BOUND_S, BOUND_S = 30.0, 90.0
-"""What fails a run on whatever machine, beside the goals, which are printed."""
+WIPED_S = 60.0
 AFTERWARDS_S = 3.0
 """Of traffic while something is still broken: what it does to those that go on."""
-
-
-@dataclasses.dataclass(slots=True)
-class Run:
-    """One scenario under way."""
-
-    site: Site
-    traffic: Traffic
-
-    @property
-    def service(self) -> HostsService:
-        return self.site.service
-
-    def whole(self) -> None:
-        self.traffic.wait_until_whole(BROKERS)
-        self.traffic.flows()
-
-    def others(self, broker: int) -> list[int]:
-        return [each for each in BROKERS if each != broker]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Scenario:
-    """`goal_s` is printed as ok or MISSED; more than `bound_s` fails, on whatever machine."""
-
-    name: str
-    act: Callable[[Run], str]
-    goal_s: float | None
-    bound_s: float = BOUND_S
-    after: Callable[[Run], None] | None = None
-    """Mends what the scenario leaves broken, once everything is accounted for."""
-
-
-def succeeded(ended: dict[str, Any]) -> dict[str, Any]:
-    assert ended["state"] == "succeeded", ended
-    return ended
 
 
 # -- planned --------------------------------------------------------------------------------------
@@ -134,6 +90,28 @@ def lose_a_host(run: Run) -> str:
 
 def host_is_back(run: Run) -> None:
     run.site.start_host(run.service.host_of(2))
+
+
+def lose_a_host_for_good(run: Run) -> str:
+    """Declared lost, its broker is built anew elsewhere; what comes back is wiped of it."""
+    run.site.empty_hosts()
+    host = run.service.host_of(2)
+    left = run.service.data_dir(host) / f"{run.service.cluster_id}-2"
+    run.site.kill_host(host)
+    run.traffic.wait_until_whole(run.others(2))
+    run.site.declare_lost(host)
+    plan = run.service.plan("cluster.replace_broker", broker=2)
+    assert plan["diff"]["way"] == "rebuild", plan["diff"]
+    succeeded(run.service.finish(run.service.confirm(plan)))
+    run.whole()
+    assert left.exists(), "nobody was there to remove it"
+    run.site.start_host(host)
+    for _ in eventually(WIPED_S, f"{host} has nothing of broker 2"):
+        if not left.exists():
+            break
+    run.whole()
+    run.site.welcome(host)
+    return f"{host}, declared lost; its broker was built anew on {run.service.host_of(2)}"
 
 
 def lose_power(run: Run) -> str:
@@ -206,6 +184,7 @@ SCENARIOS = (
         "a broker restarted by operation", restart_by_operation, PLANNED_GAP_S, PLANNED_BOUND_S
     ),
     Scenario("a host lost", lose_a_host, LOST_GAP_S, after=host_is_back),
+    Scenario("a host lost for good", lose_a_host_for_good, LOST_GAP_S),
     Scenario("a host without power", lose_power, LOST_GAP_S, after=power_is_back),
     Scenario("a host cut from ZooKeeper", cut_from_zookeeper, LOST_GAP_S),
     Scenario("two hosts cut from each other", cut_two_hosts, CUT_GAP_S),
@@ -214,4 +193,5 @@ SCENARIOS = (
     Scenario("a restart, its worker killed", kill_a_worker_meanwhile, PLANNED_GAP_S),
     Scenario("a restart, its agent killed", kill_the_agent_meanwhile, PLANNED_GAP_S),
     Scenario("a restart, the controller killed", kill_the_controller_meanwhile, None),
+    *PLANNED,
 )

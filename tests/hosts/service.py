@@ -18,12 +18,14 @@ from tests.faults.network import SUBNET
 from tests.local_cluster import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from tests.places import Place
 
 CHROOT = "/shared/penstock"
 FIRST_PORT, LAST_PORT = 9100, 9199
+FINISHED_S = 420.0
+"""What any operation may take on a machine that is busy with other things."""
 CLOCK = Path(__file__).parent / "clock"
 HOSTS_S = 120.0
 ALIVE = """
@@ -34,7 +36,9 @@ print(json.dumps([each.host_id for each in hosts().hosts() if each.alive]))
 
 
 class HostsService(LiveService):
-    """`places` of hosts by id; `clock_offsets_s` of those whose clocks are wrong."""
+    """`places` of hosts by id; `clock_offsets_s` of those whose clocks are wrong; `spares` are those
+    of the hosts that have no agent at first.
+    """
 
     def __init__(
         self,
@@ -44,8 +48,10 @@ class HostsService(LiveService):
         database_url: str,
         places: Mapping[str, Place],
         clock_offsets_s: Mapping[str, int],
+        spares: Sequence[str] = (),
     ) -> None:
         super().__init__(directory, database_url=database_url)
+        self.spares = tuple(spares)
         self.zookeeper = f"{zookeeper}{CHROOT}"
         self.places = places
         self.clock_offsets_s = clock_offsets_s
@@ -74,7 +80,14 @@ class HostsService(LiveService):
 
     def start_agents(self) -> None:
         for host in self.places:
+            self.versions_dir(host).mkdir(mode=0o755, parents=True)
+        for host in self.at_first:
             self.start_agent(host)
+
+    @property
+    def at_first(self) -> list[str]:
+        """Hosts whose agents run from the start."""
+        return [host for host in self.places if host not in self.spares]
 
     def start_agent(self, login: str, *options: str) -> None:
         """Of the host of that name. It gets nothing of the control plane's environment."""
@@ -90,6 +103,7 @@ class HostsService(LiveService):
                 *("--address", place.address),
                 *("--rack", f"rack-{login}"),
                 *("--port-range", f"{FIRST_PORT}-{LAST_PORT}"),
+                *("--versions", str(self.versions_dir(login))),
                 *options,
             ]
         )
@@ -111,6 +125,23 @@ class HostsService(LiveService):
     def data_dir(self, host: str) -> Path:
         return self.directory / "hosts" / host
 
+    def versions_dir(self, host: str) -> Path:
+        return self.directory / "versions-of" / host
+
+    def install_version(self, host: str, name: str, source: Path) -> None:
+        """Beside the agent's own software there, by the command that an operator has."""
+        subprocess.run(
+            [
+                *python("-m", "dataplane"),
+                *("install-version", name),
+                *("--versions", str(self.versions_dir(host)), "--from", str(source)),
+            ],
+            cwd=REPOSITORY,
+            stdin=subprocess.DEVNULL,
+            timeout=300,
+            check=True,
+        )
+
     def stop(self) -> None:
         """The kernel ends what is left, with the namespace of all processes."""
         for process in self.processes.values():
@@ -118,18 +149,26 @@ class HostsService(LiveService):
 
     # -- what is where --------------------------------------------------------------------------
 
-    def wait_for_hosts(self) -> None:
-        """Until every agent has made its host known to the control plane."""
+    def wait_for_hosts(self, hosts: Collection[str]) -> None:
+        """Until their agents have made them known to the control plane."""
         for _ in eventually(HOSTS_S, "every host is alive"):
-            ended = [host for host in self.places if self.processes[f"agent-{host}"].poll()]
+            ended = [host for host in hosts if self.processes[f"agent-{host}"].poll()]
             assert not ended, "\n".join(self.log_tail(f"agent-{host}") for host in ended)
-            if set(json.loads(self.manage("shell", "--verbosity", "0", "-c", ALIVE))) == set(
-                self.places
-            ):
+            if set(hosts) <= self.alive_hosts():
                 return
+
+    def alive_hosts(self) -> set[str]:
+        """As the control plane sees it."""
+        return set(json.loads(self.manage("shell", "--verbosity", "0", "-c", ALIVE)))
+
+    def finish(self, operation: Any, *, timeout_s: float = FINISHED_S) -> Any:
+        return super().finish(operation, timeout_s=timeout_s)
 
     def host_of(self, broker: int) -> str:
         (address,) = [row["host"] for row in self.brokers() if row["id"] == broker]
+        return self.host_at(address)
+
+    def host_at(self, address: str) -> str:
         return next(host for host, place in self.places.items() if place.address == address)
 
     def brokers(self) -> list[Any]:

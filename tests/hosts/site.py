@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from deploy.local import zookeeper_logins
 from tests.controlplane.live.conftest import OPEN, QUICK
+from tests.controlplane.live.service import ServiceError
 from tests.faults.disk import SmallDisk, small_disk
 from tests.faults.network import Network, ip
 from tests.hosts.service import CHROOT, HostsService
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HOSTS = ("h1", "h2", "h3")
+SPARES = ("h4", "h5")
+"""Admitted and empty; a cluster that grows gets them."""
 CLOCK_OFFSETS_S = {"h2": 47, "h3": -95}
 """A clock that is ahead, one that is behind: nothing that matters may follow the time of day."""
 SERVERS = ("zk1", "zk2", "zk3")
@@ -33,6 +36,8 @@ SESSION_TIMEOUT_S = 18.0
 LAG_TIME_S = 7.5
 """Managed brokers' `zookeeper.session.timeout.ms` and `replica.lag.time.max.ms`."""
 CREATED_S = 180.0
+DEAD_S = 90.0
+"""Until an agent that was killed counts as dead: its session has to expire."""
 
 
 class Site:
@@ -51,8 +56,9 @@ class Site:
             directory,
             zookeeper=self.zookeeper.connect_string,
             database_url=self.postgres.url,
-            places={host: network.places[host] for host in HOSTS},
+            places={host: network.places[host] for host in (*HOSTS, *SPARES)},
             clock_offsets_s=CLOCK_OFFSETS_S,
+            spares=SPARES,
         )
 
     def start(self) -> None:
@@ -62,7 +68,7 @@ class Site:
         self.zookeeper.wait_until_serving()
         self._make_parent_of_chroot()
         self.service.start()
-        self.service.wait_for_hosts()
+        self.service.wait_for_hosts(HOSTS)
 
     def _make_parent_of_chroot(self) -> None:
         """The ensemble is shared: what is above our chroot is its owner's to make."""
@@ -114,6 +120,46 @@ class Site:
         """Its agent, which starts what is desired of the host."""
         self.service.start_agent(host)
 
+    def empty_hosts(self) -> list[str]:
+        """Those that have no broker of the cluster; the spares' agents run from now on."""
+        for host in SPARES:
+            process = self.service.processes.get(f"agent-{host}")
+            if process is None or process.poll() is not None:
+                self.start_host(host)
+        self.service.wait_for_hosts(SPARES)
+        taken = {self.service.host_at(row["host"]) for row in self.service.brokers()}
+        return [host for host in self.service.places if host not in taken]
+
+    def part_from_spares(self) -> None:
+        """Those that are empty: what else is placed is placed without them."""
+        taken = {self.service.host_at(row["host"]) for row in self.service.brokers()}
+        for host in set(SPARES) - taken:
+            self.kill_host(host)
+
+    def declare_lost(self, host: str) -> None:
+        """As an operator does it, once its agent counts as dead."""
+        for _ in eventually(DEAD_S, f"{host} is dead"):
+            if host not in self.service.alive_hosts():
+                break
+        self.service.manage(
+            *("host", "declare-lost", host, "--confirm", host, "--reason", "it burnt down")
+        )
+
+    def welcome(self, host: str) -> None:
+        """A host that was lost and is back gets brokers again: an operator has looked at it.
+
+        Refused until its agent has said that what it had is wiped.
+        """
+        for _ in eventually(DEAD_S, f"{host} owes nothing any more"):
+            try:
+                self.service.manage("host", "cordon", host)
+            except ServiceError as error:
+                if "still has to wipe" not in str(error):
+                    raise
+            else:
+                break
+        self.service.manage("host", "uncordon", host)
+
     def cut_from_zookeeper(self, host: str) -> None:
         for server in SERVERS:
             self.network.cut(host, server)
@@ -130,7 +176,7 @@ class Site:
 @contextlib.contextmanager
 def running_site(directory: pathlib.Path) -> Iterator[Site]:
     """The calling thread, and all that it starts, lives on the hub meanwhile."""
-    network = Network([*HOSTS, *SERVERS])
+    network = Network([*HOSTS, *SPARES, *SERVERS])
     network.make()
     small = directory / "hosts" / SMALL_HOST
     with small_disk(small, SMALL_MIB) as disk, network.inside():

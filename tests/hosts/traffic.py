@@ -16,6 +16,8 @@ from tests.local_cluster import eventually
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from tests.faults.ledger import PartitionGap
+
 PARTITIONS = 6
 WARM_RECORDS = 100
 PAUSE_S = 0.004
@@ -37,6 +39,7 @@ class Traffic:
     def __init__(self, bootstrap: str, login: Mapping[str, object], topic: str, name: str) -> None:
         self.bootstrap, self.login, self.topic, self.name = bootstrap, dict(login), topic, name
         self.fault_at_s = 0.0
+        self._marks: list[tuple[float, str]] = []
         client = {**self.login, "socket.timeout.ms": SOCKET_TIMEOUT_MS}
         self.writers = [
             Writer(
@@ -77,9 +80,16 @@ class Traffic:
         while time.monotonic() < end_s:
             self.flows()
 
-    def gap_s(self, since_s: float | None = None) -> float:
-        begun = self.fault_at_s if since_s is None else since_s
-        return max(writer.ledger.longest_partition_gap_s(begun) for writer in self.writers)
+    def mark(self, what: str) -> None:
+        """What is done from now on: a gap is told by it."""
+        self._marks.append((time.monotonic(), what))
+
+    def gap(self) -> PartitionGap:
+        return max(writer.ledger.longest_partition_gap(self.fault_at_s) for writer in self.writers)
+
+    def during(self, gap: PartitionGap) -> str:
+        """What was done when a gap began; empty where nothing was marked."""
+        return next((what for at_s, what in reversed(self._marks) if at_s <= gap.began_s), "")
 
     def wait_until_whole(self, brokers: Collection[int], timeout_s: float = 180) -> None:
         """Until these brokers are the cluster, and every partition is in sync on those of them."""
@@ -129,7 +139,10 @@ class Traffic:
 
     def settle(self, *, goal_s: float | None, note: str = "") -> Figures:
         """Stop when every record has its outcome, read everything back, account for it."""
-        gap_s = self.gap_s()
+        gap = self.gap()
+        print(
+            f"the gap: {gap.length_s:.2f} s, {gap.began_s - self.fault_at_s:.1f} s after the begin"
+        )
         for writer in self.writers:
             writer.stop()
         acked = {
@@ -150,12 +163,12 @@ class Traffic:
         return Figures(
             name=self.name,
             goal_s=goal_s,
-            gap_s=gap_s,
+            gap_s=gap.length_s,
             sent=sum(each.sent for each in found.tallies),
             acked=sum(each.acked for each in found.tallies),
             failed=sum(each.failed for each in found.tallies),
             unknown=sum(each.unknown for each in found.tallies),
             read=sum(each.read for each in found.tallies),
             violations=tuple(f"{len(ids)} {what}" for what, ids in found.violations.items()),
-            note=note,
+            note=f"{note}; the gap in {where}" if (where := self.during(gap)) else note,
         )

@@ -24,8 +24,9 @@ from controlplane.clusters.inputs import BROKERS_MAX
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
 from controlplane.common.problems import field_problem
+from controlplane.healing.addresses import address_follow, address_stop
 from controlplane.healing.draining import drain_pause
-from controlplane.healing.serializers import HostDrainInputSerializer
+from controlplane.healing.serializers import HostAddressInputSerializer, HostDrainInputSerializer
 from controlplane.tenants.serializers import AuditEventPageSerializer
 
 TAG = "operator"
@@ -99,6 +100,30 @@ class OperatorHostDrainView(OperatorView):
         given = HostDrainInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         drain_pause(host_id=host_id, actor=self.actor, **given.validated_data)
+        return Response(selectors.host_detail(host_id))
+
+
+class OperatorHostAddressView(OperatorView):
+    def held(self, host_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        hosts.host_hold(host_id)
+        return selectors.host_detail(host_id)
+
+    @documented(
+        "operator_host_address_follow",
+        body=HostAddressInputSerializer,
+        answers={200: OperatorHostSerializer},
+        tag=TAG,
+        summary="Have a host's brokers follow to the address that its agent serves at now",
+    )
+    def post(self, request: Request, host_id: str) -> Response:
+        selectors.host_row(host_id)
+        given = HostAddressInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        address = given.validated_data["address"]
+        if address is None:
+            address_stop(host_id=host_id, actor=self.actor)
+        else:
+            address_follow(host_id=host_id, address=address, actor=self.actor)
         return Response(selectors.host_detail(host_id))
 
 

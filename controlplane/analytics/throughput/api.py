@@ -7,9 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.analytics.throughput import selectors, sparklines
+from controlplane.analytics.throughput.consumption import consumption
 from controlplane.analytics.throughput.offsets import RANGES, offsets
 from controlplane.analytics.throughput.serializers import (
     LISTS,
+    ConsumptionQuerySerializer,
+    ConsumptionSerializer,
     OffsetsQuerySerializer,
     OffsetsSerializer,
     SparklineQuerySerializer,
@@ -25,6 +28,15 @@ from controlplane.tenants.views import TenantView
 TAG = "analytics"
 NAME = OpenApiParameter(
     "name", str, many=True, required=True, description="Of what a list shows; at most 100."
+)
+GROUP = OpenApiParameter(
+    "group",
+    str,
+    many=True,
+    description="Without it those that read most; groups × on: 100 at most.",
+)
+ON = OpenApiParameter(
+    "on", str, many=True, required=True, description="topic/partition, such as orders/3."
 )
 
 
@@ -109,3 +121,22 @@ class SparklinesView(TenantView):
         return Response(
             sparklines.sparklines(self.tenant, self.scope, cluster_id, values["of"], values["name"])
         )
+
+
+class ConsumptionView(TenantView):
+    area = Area.OUTLINE
+
+    @documented(
+        "analytics_consumption",
+        answers={200: ConsumptionSerializer},
+        parameters=[GROUP, ON],
+        tag=TAG,
+        summary="The last hour of what groups read of partitions, in records a second, by commits",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        seen_cluster(self.tenant, self.scope, cluster_id)
+        asked = {name: request.query_params.getlist(name) for name in ("group", "on")}
+        given = ConsumptionQuerySerializer(data=asked)
+        given.is_valid(raise_exception=True)
+        groups, places = given.validated_data["group"], given.validated_data["on"]
+        return Response(consumption(self.tenant, self.scope, cluster_id, groups, places))

@@ -13,7 +13,7 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from controlplane.analytics.throughput.rates import Key, LogAt, Positions, Rates, rates_of
@@ -37,6 +37,11 @@ class Layout:
 
     def packed(self) -> bytes:
         return _zipped(self.keys)
+
+    def of_kind(self, kind: str) -> Layout:
+        """The same series for another kind's blocks."""
+        text = json.dumps([kind, self.mark])
+        return replace(self, mark=hashlib.sha256(text.encode()).hexdigest()[:MARK_CHARS])
 
 
 def shards_of(count: int) -> int:

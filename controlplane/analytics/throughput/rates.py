@@ -105,7 +105,7 @@ def rates_between(before: Positions, after: Positions) -> dict[Key, Rates] | Non
     sums: dict[Key, _Sum] = {("c",): _Sum()}
     found: dict[Key, Rates] = {}
     for topic, logs in after.logs.items():
-        earlier = before.logs.get(topic, {}) if _is_same(before, after, topic) else {}
+        earlier = before.logs.get(topic, {}) if is_same(before, after, topic) else {}
         of_topic = sums.setdefault(("t", topic), _Sum())
         for partition, log in logs.items():
             was = earlier.get(partition)
@@ -124,7 +124,8 @@ def rates_between(before: Positions, after: Positions) -> dict[Key, Rates] | Non
     return found
 
 
-def _is_same(before: Positions, after: Positions, topic: str) -> bool:
+def is_same(before: Positions, after: Positions, topic: str) -> bool:
+    """A topic that was made anew is another one."""
     return before.ids.get(topic) == after.ids[topic]
 
 
@@ -144,7 +145,7 @@ def _read(before: Positions, after: Positions) -> Iterator[tuple[tuple[str, int]
 def _committed_step(
     before: Positions, after: Positions, group: str, topic: str, partition: int
 ) -> int | None:
-    if not _is_same(before, after, topic):
+    if not is_same(before, after, topic):
         return None
     was = before.commits.get(group, {}).get(topic, {}).get(partition)
     now = after.commits[group][topic][partition]
@@ -168,7 +169,7 @@ def _of_partition(was: LogAt | None, log: LogAt, out: int | None, span_s: float)
 def _of_group(before: Positions, after: Positions, group: str, topic: str, span_s: float) -> Rates:
     """In: what was written to the partitions that it commits on."""
     total = _Sum()
-    earlier = before.logs.get(topic, {}) if _is_same(before, after, topic) else {}
+    earlier = before.logs.get(topic, {}) if is_same(before, after, topic) else {}
     for partition in after.commits[group][topic]:
         log = after.logs[topic].get(partition)
         step = _committed_step(before, after, group, topic, partition)

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from controlplane.analytics.serializers import AnyField
+from controlplane.analytics.throughput.consumption import READERS_SHOWN, SERIES_MAX
 from controlplane.analytics.throughput.drawing import MEASURES
 from controlplane.analytics.throughput.offsets import RANGES
 from controlplane.analytics.throughput.selectors import (
@@ -26,9 +27,10 @@ from spark_analytics.contracts.gold import GROUP_ROLLUP
 
 POINTS_DEFAULT = 240
 BROKER_MAX = PARTITION_MAX = 2**31 - 1
-TOPIC_CHARS = GROUP_ROLLUP.column("topic").length_max
+TOPIC_CHARS = GROUP_ROLLUP.column("topic").length_max or 0
 GROUP_CHARS = GROUP_ROLLUP.column("group").length_max
 LISTS = (TOPIC, GROUP, BROKER)
+PARTITION_DIGITS = len(str(PARTITION_MAX))
 _NAMED_BY = {TOPIC: "topic", PARTITION: "topic", GROUP: "group"}
 
 
@@ -60,6 +62,40 @@ class SparklineQuerySerializer(Shape):
     name = serializers.ListField(
         child=serializers.CharField(max_length=GROUP_CHARS), min_length=1, max_length=NAMES_MAX
     )
+
+
+class PlaceField(serializers.CharField):
+    """`topic/partition`, as (topic, partition)."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        topic, slash, number = super().to_internal_value(data).rpartition("/")
+        is_number = number.isascii() and number.isdecimal() and len(number) <= PARTITION_DIGITS
+        if not (topic and slash and is_number) or int(number) > PARTITION_MAX:
+            raise serializers.ValidationError("Write a topic, a slash, and a partition's number.")
+        return topic, int(number)
+
+
+class ConsumptionQuerySerializer(Shape):
+    group = serializers.ListField(
+        child=serializers.CharField(max_length=GROUP_CHARS, trim_whitespace=False),
+        max_length=SERIES_MAX,
+        required=False,
+        default=list,
+    )
+    on = serializers.ListField(
+        child=PlaceField(max_length=TOPIC_CHARS + 1 + PARTITION_DIGITS, trim_whitespace=False),
+        min_length=1,
+        max_length=SERIES_MAX,
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        groups, places = set(attrs["group"]), set(attrs["on"])
+        if (len(groups) or READERS_SHOWN) * len(places) > SERIES_MAX:
+            said = (
+                f"At most {SERIES_MAX} series: groups (unnamed, {READERS_SHOWN}) times partitions"
+            )
+            raise serializers.ValidationError({"on": said})
+        return attrs
 
 
 def _numbers(help_text: str) -> serializers.ListField:
@@ -156,3 +192,21 @@ class SparklinesSerializer(Shape):
     step_s = serializers.IntegerField()
     ts_ms = serializers.ListField(child=serializers.IntegerField())
     rows = SparklineSerializer(many=True, help_text="Of the names that are seen.")
+
+
+class ConsumedSerializer(Shape):
+    group = serializers.CharField()
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+    values = _numbers("Records a second of each step; null where it is not known.")
+    last = serializers.FloatField(allow_null=True, help_text="The newest step's; null: not known.")
+
+
+class ConsumptionSerializer(Shape):
+    as_of = serializers.DateTimeField(allow_null=True)
+    stale_after = serializers.DateTimeField(allow_null=True, help_text=_STALE)
+    step_s = serializers.IntegerField()
+    complete = serializers.BooleanField(help_text="No group was left out.")
+    reason = serializers.CharField(allow_null=True, help_text="Why something is missing.")
+    ts_ms = serializers.ListField(child=serializers.IntegerField())
+    rows = ConsumedSerializer(many=True, help_text="Of the groups and topics that are seen.")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
 
 from controlplane.analytics.slices import Sample
+from controlplane.analytics.throughput.consumed import (
+    CELLS_MAX,
+    Consumed,
+    cells_of,
+    consumed_between,
+    packed_consumed,
+)
 from controlplane.analytics.throughput.packing import (
     Layout,
     layouts,
@@ -26,6 +33,7 @@ from controlplane.analytics.throughput.rates import (
     rates_between,
 )
 from controlplane.analytics.throughput_models import (
+    CONSUMED,
     GROUPS,
     OUTLINE,
     PARTITIONS,
@@ -38,15 +46,23 @@ from controlplane.analytics.throughput_models import (
 STEP_S = 30
 STEP_MS = STEP_S * 1000
 HOUR_S, DAY_S = 3600, 24 * 3600
-KEPT_S: Mapping[str, int] = {OUTLINE: DAY_S, TOPICS: HOUR_S, GROUPS: HOUR_S, PARTITIONS: HOUR_S}
+KEPT_S: Mapping[str, int] = {
+    OUTLINE: DAY_S,
+    TOPICS: HOUR_S,
+    GROUPS: HOUR_S,
+    PARTITIONS: HOUR_S,
+    CONSUMED: HOUR_S,
+}
 """How far back each kind reaches; cluster and brokers have no other history by broker."""
 SERIES_MAX: Mapping[str, int] = {
     OUTLINE: 10_000,
     TOPICS: 20_000,
     GROUPS: 50_000,
     PARTITIONS: 50_000,
+    CONSUMED: CELLS_MAX,
 }
-"""Of one cluster. Of a kind with more none is kept, and answers say so."""
+"""Of one cluster. Of a kind with more none is kept, and answers say so. What is consumed is by the
+layouts of groups, so that without those it is not kept either."""
 STALE_AFTER_S = 3 * STEP_S
 _KINDS = {"c": OUTLINE, "b": OUTLINE, "t": TOPICS, "g": GROUPS, "p": PARTITIONS}
 
@@ -61,12 +77,12 @@ def note(cluster_id: str, sample: Sample) -> bool:
     if before is not None and not _ends_step(before.ts_ms, sample.ts_ms):
         return False
     after = positions(sample)
-    rates = None if before is None else _since(before, after)
+    step = None if before is None else _since(before, after)
     with transaction.atomic():
-        if not _moved_on(cluster_id, before, after, _left_out(rates)):
+        if not _moved_on(cluster_id, before, after, step.left_out() if step else []):
             return False
-        if rates is not None:
-            _keep(cluster_id, after.ts_ms // STEP_MS * STEP_MS, rates)
+        if step is not None:
+            _keep(cluster_id, after.ts_ms // STEP_MS * STEP_MS, step)
         _forget_old(cluster_id, after.ts_ms)
     return True
 
@@ -76,9 +92,35 @@ def _ends_step(last_ms: int, now_ms: int) -> bool:
     return now_ms // STEP_MS > last_ms // STEP_MS or last_ms - now_ms > DAY_S * 1000
 
 
-def _since(before: ThroughputState, after: Positions) -> dict[Key, Rates] | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """What happened from one look to the next, `span_ms` later."""
+
+    span_ms: int
+    rates: Mapping[Key, Rates]
+    consumed: Consumed
+
+    def by_kind(self) -> dict[str, list[Key]]:
+        found: dict[str, list[Key]] = {}
+        for key in self.rates:
+            found.setdefault(_KINDS[key[0]], []).append(key)
+        return found
+
+    def left_out(self) -> list[str]:
+        counts = {kind: len(keys) for kind, keys in self.by_kind().items()}
+        counts[CONSUMED] = cells_of(self.consumed)
+        gone = {kind for kind, count in counts.items() if count > SERIES_MAX[kind]}
+        return sorted(gone | ({CONSUMED} if GROUPS in gone else set()))
+
+
+def _since(before: ThroughputState, after: Positions) -> _Step | None:
     was = unpacked_positions(bytes(before.positions))
-    return None if was is None else rates_between(was, after)
+    rates = None if was is None else rates_between(was, after)
+    if was is None or rates is None:
+        return None
+    return _Step(
+        span_ms=after.ts_ms - was.ts_ms, rates=rates, consumed=consumed_between(was, after)
+    )
 
 
 def _moved_on(
@@ -96,42 +138,40 @@ def _moved_on(
     return mine.update(**values) == 1
 
 
-def _by_kind(rates: Mapping[Key, Rates]) -> dict[str, list[Key]]:
-    found: dict[str, list[Key]] = {}
-    for key in rates:
-        found.setdefault(_KINDS[key[0]], []).append(key)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Block:
+    kind: str
+    layout: Layout
+    rates: bytes
 
 
-def _left_out(rates: Mapping[Key, Rates] | None) -> list[str]:
-    kinds = _by_kind(rates or {})
-    return sorted(kind for kind, keys in kinds.items() if len(keys) > SERIES_MAX[kind])
+def _blocks(step: _Step) -> Iterator[_Block]:
+    left_out = step.left_out()
+    for kind, keys in step.by_kind().items():
+        for layout in layouts(kind, keys) if kind not in left_out else ():
+            yield _Block(kind, layout, packed_rates(layout.keys, step.rates))
+            if kind == GROUPS and CONSUMED not in left_out:
+                packed = packed_consumed(layout.keys, step.consumed, step.span_ms)
+                yield _Block(CONSUMED, layout.of_kind(CONSUMED), packed)
 
 
-def _keep(cluster_id: str, ts_ms: int, rates: Mapping[Key, Rates]) -> None:
-    made: list[tuple[str, Layout]] = [
-        (kind, layout)
-        for kind, keys in _by_kind(rates).items()
-        if len(keys) <= SERIES_MAX[kind]
-        for layout in layouts(kind, keys)
-    ]
-    there = set(
-        ThroughputLayout.objects.filter(
-            cluster_id=cluster_id, mark__in=[layout.mark for _, layout in made]
-        ).values_list("mark", flat=True)
-    )
+def _keep(cluster_id: str, ts_ms: int, step: _Step) -> None:
+    made = list(_blocks(step))
+    marks = [block.layout.mark for block in made]
+    mine = ThroughputLayout.objects.filter(cluster_id=cluster_id, mark__in=marks)
+    there = set(mine.values_list("mark", flat=True))
     ThroughputLayout.objects.bulk_create(
         [
             ThroughputLayout(
                 cluster_id=cluster_id,
-                mark=layout.mark,
-                kind=kind,
-                shard=layout.shard,
-                shards=layout.shards,
-                keys=layout.packed(),
+                mark=block.layout.mark,
+                kind=block.kind,
+                shard=block.layout.shard,
+                shards=block.layout.shards,
+                keys=block.layout.packed(),
             )
-            for kind, layout in made
-            if layout.mark not in there
+            for block in made
+            if block.layout.mark not in there
         ],
         ignore_conflicts=True,
     )
@@ -139,12 +179,12 @@ def _keep(cluster_id: str, ts_ms: int, rates: Mapping[Key, Rates]) -> None:
         [
             ThroughputBlock(
                 cluster_id=cluster_id,
-                kind=kind,
-                mark=layout.mark,
+                kind=block.kind,
+                mark=block.layout.mark,
                 ts_ms=ts_ms,
-                rates=packed_rates(layout.keys, rates),
+                rates=block.rates,
             )
-            for kind, layout in made
+            for block in made
         ],
         ignore_conflicts=True,
     )
@@ -213,7 +253,7 @@ def steps(cluster_id: str, kind: str, *, wanted: Wanted, since_ms: int) -> Steps
     state = ThroughputState.objects.filter(pk=cluster_id).defer("positions").first()
     if state is None:
         return Steps(newest_ms=None, rates={})
-    places = _places(cluster_id, kind, wanted)
+    places = places_of(cluster_id, kind, wanted)
     blocks = ThroughputBlock.objects.filter(
         cluster_id=cluster_id, kind=kind, mark__in=list(places), ts_ms__gte=since_ms
     ).values_list("mark", "ts_ms", "rates")
@@ -225,7 +265,7 @@ def steps(cluster_id: str, kind: str, *, wanted: Wanted, since_ms: int) -> Steps
     return Steps(newest_ms=state.ts_ms, rates=found, left_out=kind in state.left_out)
 
 
-def _places(cluster_id: str, kind: str, wanted: Wanted) -> dict[str, dict[int, Key]]:
+def places_of(cluster_id: str, kind: str, wanted: Wanted) -> dict[str, dict[int, Key]]:
     """By layout, where in its blocks the series stand that are wanted."""
     mine = ThroughputLayout.objects.filter(cluster_id=cluster_id, kind=kind)
     marks = [

@@ -13,7 +13,7 @@ from dataplane.timing.purgatory import WatchList
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Collection, Container, Sequence
 
     from dataplane.broker.delayed.waiting import Wakeups
     from dataplane.log.partition_log import AppendInfo, PartitionLog
@@ -103,6 +103,16 @@ class Partition:
         if self.core is not None:
             return tuple(self.core.isr)
         return self.state.isr if self.state is not None else ()
+
+    @property
+    def awaited(self) -> Collection[int]:
+        """Replicas without which a leader commits nothing: its ISR, and who is proposed for it."""
+        return self.core.maximal_isr if self.core is not None else self.isr
+
+    @property
+    def is_in_isr(self) -> bool:
+        """Whether the controller's last word counts this replica as in sync."""
+        return self.state is not None and self._broker_id in self.state.isr
 
     @property
     def min_isr(self) -> int:

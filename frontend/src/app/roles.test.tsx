@@ -19,6 +19,7 @@ import {
 } from "@/testing/samples";
 import { group, groupCounts, groupRow, lagPoint } from "@/testing/samples-groups";
 import { type Answers, ok } from "@/testing/server";
+import { noDrift, quotasPage } from "@/testing/samples-access";
 
 const ANY = { match: "any", name: "" } as const;
 const SESSION = "GET /console/api/session";
@@ -36,7 +37,6 @@ const elsewhere = session({
 });
 const operator = session();
 const gold = { as_of: null, run_id: null, data: [] };
-const read = { as_of: AT, stale_reason: null };
 const moves = ok({ total: 0, rows: [], unknown: [] });
 const user = { username: "app", mechanisms: ["SCRAM-SHA-512"], managed: false };
 const quota = {
@@ -94,8 +94,8 @@ const PAGES: Answers = {
       acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
       overlaps: ok([]),
       acls: ok([]),
-      quotas: ok([quota]),
-      drift: ok({ data: [], users: read, acls: read }),
+      quotas: ok(quotasPage(quota)),
+      drift: ok(noDrift()),
     },
   },
   "GET /console/api/pages/reassign/c1": {

@@ -17,6 +17,7 @@ import {
   brokerSearch,
   clusterSearch,
   destinationSearch,
+  driftSearch,
   eventSearch,
   groupSearch,
   insightsSearch,
@@ -158,6 +159,12 @@ const accessRoute = createRoute({
   validateSearch: accessSearch,
   component: lazyRouteComponent(() => import("@/features/access/access-page"), "AccessPage"),
 });
+const driftRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/drift",
+  validateSearch: driftSearch,
+  component: lazyRouteComponent(() => import("@/features/drift/drift-page"), "DriftPage"),
+});
 const reassignRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/clusters/$clusterId/reassign",
@@ -279,6 +286,7 @@ const routeTree = rootRoute.addChildren([
     groupRoute,
     resetRoute,
     accessRoute,
+    driftRoute,
     reassignRoute,
     analyticsRoute,
     usageRoute,

@@ -10,6 +10,7 @@ import { formatInteger } from "@/lib/format";
 import { toProblem } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { Delivery } from "@/lib/types";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/late-parts";
 import { stateWord } from "./alert-marks";
 import { DataTable, type TableView } from "./data-table";
@@ -88,7 +89,8 @@ const columns = (ofAlert: boolean, canWrite: boolean) => [
         <div className="ps-only-sm" style={{ fontSize: "0.75rem" }}>
           {!ofAlert && (
             <div className="ps-muted">
-              {row.original.rule}, <RelTime at={row.original.created_at} />
+              <span title={row.original.rule}>{ruleTitle(row.original.rule)}</span>,{" "}
+              <RelTime at={row.original.created_at} />
             </div>
           )}
           <Outcome row={row.original} />
@@ -106,7 +108,7 @@ const columns = (ofAlert: boolean, canWrite: boolean) => [
         <span style={{ overflowWrap: "anywhere" }}>
           <span className="ps-muted">{said}: </span>
           <Link to="/alerts/$alertId" params={{ alertId: row.alert_id }} className="ps-link">
-            {row.summary || row.rule}
+            {row.summary || ruleTitle(row.rule)}
           </Link>
         </span>
       );

@@ -1,7 +1,9 @@
 import type { Plan } from "@/lib/types";
 import { AclDiff } from "./diffs/acl-diff";
+import { AddressDiff } from "./diffs/address-diff";
 import { ConfigDiff } from "./diffs/config-diff";
 import { ConfigureDiff } from "./diffs/configure-diff";
+import { AddLogDirectoryDiff, EmptyLogDirectoryDiff } from "./diffs/directories-diff";
 import { ElectionDiff } from "./diffs/election-diff";
 import { EmptyDiff } from "./diffs/empty-diff";
 import { FieldDiff } from "./diffs/field-diff";
@@ -29,8 +31,14 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
       return <AddBrokersDiff diff={plan.diff} />;
     case "cluster.remove_brokers":
       return <RemoveBrokersDiff diff={plan.diff} />;
+    case "cluster.add_log_directory":
+      return <AddLogDirectoryDiff diff={plan.diff} />;
+    case "cluster.empty_log_directory":
+      return <EmptyLogDirectoryDiff diff={plan.diff} />;
     case "cluster.upgrade":
       return <UpgradeDiff diff={plan.diff} />;
+    case "cluster.change_addresses":
+      return <AddressDiff diff={plan.diff} />;
     case "cluster.finalize_version":
       return <FinalizeDiff diff={plan.diff} />;
     case "offset.reset":

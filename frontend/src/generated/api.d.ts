@@ -471,6 +471,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/analytics/consumption": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last hour of what groups read of partitions, in records a second, by commits */
+        get: operations["analytics_consumption"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/analytics/disk-forecast": {
         parameters: {
             query?: never;
@@ -828,6 +845,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is not as the last verified operation left it: since when, by whom, and the plans that mend it either way */
+        get: operations["cluster_drift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/groups": {
         parameters: {
             query?: never;
@@ -958,6 +992,24 @@ export interface paths {
         /** What the brokers are moving right now, or were when they last said so */
         get: operations["reassignment_list"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clusters/{cluster_id}/rebalance-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** When a cluster is rebalanced by itself, the last verdict, what it began */
+        get: operations["cluster_rebalance_schedule_get"];
+        /** Have a cluster rebalanced by itself when it is out of balance, in its windows */
+        put: operations["cluster_rebalance_schedule_set"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1771,6 +1823,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/hosts/{host_id}/address": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a host's brokers follow to the address that its agent serves at now */
+        post: operations["operator_host_address_follow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/hosts/{host_id}/drain": {
         parameters: {
             query?: never;
@@ -2444,6 +2513,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/pages/directories/{cluster_id}/{broker_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where one broker has its logs */
+        get: operations["console_page_directories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/pages/drift/{cluster_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is not as it was left */
+        get: operations["console_page_drift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/pages/group/{cluster_id}/{group}": {
         parameters: {
             query?: never;
@@ -2745,22 +2848,11 @@ export interface components {
             data: components["schemas"]["AccessDriftRow"][];
             users: components["schemas"]["SectionAge"];
         };
-        AccessDriftPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["AccessDrift"] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
-        };
         AccessDriftRow: {
             /** @description The plan that takes over what the brokers have. */
             adopt: components["schemas"]["AccessWay"] | null;
             adopt_problem: string;
-            area: components["schemas"]["AreaEnum"];
+            area: components["schemas"]["AccessDriftRowAreaEnum"];
             /** @description The plan that makes the brokers as they were left. */
             back: components["schemas"]["AccessWay"] | null;
             /** @description Why there is no way back. */
@@ -2775,6 +2867,8 @@ export interface components {
             operation_id: string;
             text: string;
         };
+        /** @enum {string} */
+        AccessDriftRowAreaEnum: "user" | "acl";
         AccessMatrix: {
             /** @description Resources beyond 40: those with the fewest ACLs. Narrow the search. */
             columns_left_out: number;
@@ -2964,6 +3058,28 @@ export interface components {
             /** @description How many more brokers. */
             count: number;
         };
+        AddLogDirectoryDiff: {
+            /** @description In the order of their restarts. */
+            brokers: components["schemas"]["AddedToBroker"][];
+            canary_s: number;
+            directory: string;
+        };
+        AddLogDirectoryInputs: {
+            /** @description Only these; without them all whose host has the directory and that do not use it. */
+            brokers?: number[];
+            /** @default 60 */
+            canary_s?: number;
+            /** @description As the brokers' hosts call it; `main` is the first. */
+            directory: string;
+        };
+        AddLogDirectoryInputsRequest: {
+            /** @description Only these; without them all whose host has the directory and that do not use it. */
+            brokers?: number[];
+            /** @default 60 */
+            canary_s?: number;
+            /** @description As the brokers' hosts call it; `main` is the first. */
+            directory: string;
+        };
         AddedBroker: {
             address: string;
             broker_id: number;
@@ -2972,6 +3088,21 @@ export interface components {
             rack: string;
             /** @description Why there. */
             reason: string;
+        };
+        AddedToBroker: {
+            free_bytes: number | null;
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            log_dirs: components["schemas"]["NamesChange"];
+            rack: string;
+            replicas: number;
+            /** @description Of the new directory. */
+            total_bytes: number | null;
         };
         Alert: {
             /** Format: date-time */
@@ -3281,8 +3412,6 @@ export interface components {
             data: components["schemas"]["ApiKey"][];
             page: components["schemas"]["Page"];
         };
-        /** @enum {string} */
-        AreaEnum: "user" | "acl";
         Attention: {
             alert_id: string | null;
             /** Format: date-time */
@@ -3504,6 +3633,48 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        BrokerDirectories: {
+            /** @description Those of its host that it does not use. */
+            further: components["schemas"]["FreeDirectory"][];
+            /** @description Why it is not known which its host has. */
+            further_unknown: string | null;
+            /** @description That the broker should have and none of its directories holds. */
+            lost_replicas: number;
+            managed: boolean;
+            /** @description Of those: nobody else has them in sync. */
+            only_here: number;
+            rows: components["schemas"]["BrokerDirectory"][];
+        };
+        BrokerDirectoriesPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["BrokerDirectories"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        BrokerDirectory: {
+            /** @description Replicas that are being moved there. */
+            arriving: number;
+            can_be_emptied: boolean;
+            can_be_removed: boolean;
+            /** @description Kafka's code, of a failed one. */
+            error: string | null;
+            name: string;
+            path: string;
+            /** @description What its host's agent says of it. */
+            problem: string | null;
+            /** @description null: of a failed one. */
+            replicas: number | null;
+            size_bytes: number | null;
+            state: components["schemas"]["LogDirectoryStateEnum"];
+            /** @description Of its volume. */
+            total_bytes: number | null;
+            usable_bytes: number | null;
+        };
         BrokerDrift: {
             desired: string;
             /** @description live, host, port or rack. */
@@ -3662,6 +3833,22 @@ export interface components {
         };
         /** @enum {string} */
         CauseEnum: "data_lost" | "stopped" | "rebalancing" | "not_owned" | "stuck_partition" | "stuck_member" | "stalled" | "hot_partition" | "slow_member" | "skewed" | "too_few_members" | "too_slow" | "rewound" | "not_committing" | "never_committed" | "catching_up" | "idle_members" | "nobody" | "caught_up" | "unknown";
+        ChangeAddressesDiff: {
+            /** @description What clients that begin anew are given. */
+            bootstrap_after: string;
+            bootstrap_before: string;
+            /** @description In the order of the roll. */
+            brokers: components["schemas"]["ReaddressedBroker"][];
+            canary_s: number;
+        };
+        ChangeAddressesInputs: {
+            /** @default 60 */
+            canary_s?: number;
+        };
+        ChangeAddressesInputsRequest: {
+            /** @default 60 */
+            canary_s?: number;
+        };
         ChangeDiff: {
             after: unknown;
             before: unknown;
@@ -3727,6 +3914,11 @@ export interface components {
         };
         /** @enum {string} */
         ChangedSettingWayEnum: "dynamic" | "static";
+        ChangedUser: {
+            /** @description How it is, and how it was left. */
+            text: string;
+            username: string;
+        };
         Chart: {
             /** Format: date-time */
             as_of: string | null;
@@ -3794,17 +3986,6 @@ export interface components {
             data: components["schemas"]["ClientQuota"][];
             observed: components["schemas"]["Observed"];
         };
-        ClientQuotaListPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["ClientQuota"][] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
-        };
         Cluster: {
             bootstrap_servers: string;
             brokers: components["schemas"]["Broker"][];
@@ -3865,21 +4046,95 @@ export interface components {
              */
             kind: "cluster.add_brokers";
         };
+        ClusterAdd_Log_DirectoryPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["AddLogDirectoryDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["AddLogDirectoryInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.add_log_directory";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterAdd_Log_DirectoryPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["AddLogDirectoryInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.add_log_directory";
+        };
+        ClusterChange_AddressesPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeAddressesDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ChangeAddressesInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.change_addresses";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterChange_AddressesPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ChangeAddressesInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.change_addresses";
+        };
         ClusterConfigureInputs: {
+            /** @description Take over what the brokers have: what is given is what all of them go by, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             /** @default 60 */
             canary_s?: number;
             /** @description Key to value; null: what the key has without a setting. At most 50. */
             config: {
                 [key: string]: string | null;
             };
+            /** @description Also take away what single brokers have set of these keys for themselves while they run, which hides what all have. Of keys that brokers take while they run. */
+            remove_own?: boolean;
         };
         ClusterConfigureInputsRequest: {
+            /** @description Take over what the brokers have: what is given is what all of them go by, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             /** @default 60 */
             canary_s?: number;
             /** @description Key to value; null: what the key has without a setting. At most 50. */
             config: {
                 [key: string]: string | null;
             };
+            /** @description Also take away what single brokers have set of these keys for themselves while they run, which hides what all have. Of keys that brokers take while they run. */
+            remove_own?: boolean;
         };
         ClusterConfigurePlan: {
             cluster_id: string;
@@ -4078,6 +4333,58 @@ export interface components {
              * @enum {string}
              */
             kind: "cluster.delete";
+        };
+        ClusterDrift: {
+            areas: components["schemas"]["DriftArea"][];
+            data: components["schemas"]["Difference"][];
+            /** @description Differences beyond those that are listed. */
+            left_out: number;
+            /** @description Operations that may be about to change something: of that nothing is said. */
+            under_way: string[];
+        };
+        ClusterDriftPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ClusterDrift"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        ClusterEmpty_Log_DirectoryPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["EmptyLogDirectoryDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["EmptyLogDirectoryInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.empty_log_directory";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterEmpty_Log_DirectoryPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["EmptyLogDirectoryInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.empty_log_directory";
         };
         ClusterFinalizeVersionInputs: {
             /** @default 60 */
@@ -4580,6 +4887,8 @@ export interface components {
             brokers: components["schemas"]["RolledBroker"][];
             canary_s: number;
             changes: components["schemas"]["ChangedSetting"][];
+            /** @description Of single brokers, that are taken away; absent in plans of before. */
+            own?: components["schemas"]["OwnSetting"][];
         };
         Consequence: {
             count: number;
@@ -4591,9 +4900,9 @@ export interface components {
         ConsoleAccessParts: {
             acls: components["schemas"]["AclListPart"];
             acls_counts: components["schemas"]["ListCountsPart"];
-            drift: components["schemas"]["AccessDriftPart"];
+            drift: components["schemas"]["DriftOfPagePart"];
             overlaps: components["schemas"]["PasswordOverlapListPart"];
-            quotas: components["schemas"]["ClientQuotaListPart"];
+            quotas: components["schemas"]["QuotasOfPagePart"];
             users: components["schemas"]["ListedUserListPart"];
             users_counts: components["schemas"]["UserCountsPart"];
         };
@@ -4638,6 +4947,18 @@ export interface components {
             reassignments: components["schemas"]["ActiveReassignmentsPart"];
             summary: components["schemas"]["ClusterSummaryPart"];
             versions: components["schemas"]["ClusterVersionsPart"];
+        };
+        ConsoleDirectoriesPage: {
+            parts: components["schemas"]["ConsoleDirectoriesParts"];
+        };
+        ConsoleDirectoriesParts: {
+            directories: components["schemas"]["BrokerDirectoriesPart"];
+        };
+        ConsoleDriftPage: {
+            parts: components["schemas"]["ConsoleDriftParts"];
+        };
+        ConsoleDriftParts: {
+            drift: components["schemas"]["ClusterDriftPart"];
         };
         ConsoleGroupPage: {
             parts: components["schemas"]["ConsoleGroupParts"];
@@ -4719,6 +5040,35 @@ export interface components {
         ConsoleTopicsParts: {
             counts: components["schemas"]["TopicCountsPart"];
             topics: components["schemas"]["TopicRowListPart"];
+        };
+        Consumed: {
+            group: string;
+            /**
+             * Format: double
+             * @description The newest step's; null: not known.
+             */
+            last: number | null;
+            partition: number;
+            topic: string;
+            /** @description Records a second of each step; null where it is not known. */
+            values: (number | null)[];
+        };
+        Consumption: {
+            /** Format: date-time */
+            as_of: string | null;
+            /** @description No group was left out. */
+            complete: boolean;
+            /** @description Why something is missing. */
+            reason: string | null;
+            /** @description Of the groups and topics that are seen. */
+            rows: components["schemas"]["Consumed"][];
+            /**
+             * Format: date-time
+             * @description Newer numbers are due before this; later than that, what is shown is old.
+             */
+            stale_after: string | null;
+            step_s: number;
+            ts_ms: number[];
         };
         Delivery: {
             alert_id: string;
@@ -4986,6 +5336,42 @@ export interface components {
         };
         /** @enum {string} */
         DiagnosisSeverityEnum: "ok" | "unknown" | "recovering" | "warning" | "danger";
+        Difference: {
+            /** @description The plan that takes over what the brokers have. */
+            adopt: components["schemas"]["DriftWay"] | null;
+            adopt_problem: string;
+            area: components["schemas"]["DriftAreaEnum"];
+            /** @description The plan that makes the brokers as they were left. */
+            back: components["schemas"]["DriftWay"] | null;
+            /** @description Why there is no way back. */
+            back_problem: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen as it is now.
+             */
+            changed_at: string;
+            /** @description As it was left; null: not set. */
+            desired: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last seen as it was left; null: not known.
+             */
+            equal_at: string | null;
+            /** @description What of it differs; empty where that is all of it. */
+            field: string;
+            /** @description Of a topic, user or client; a setting's key; a rule in words. */
+            name: string;
+            observed: string | null;
+            /** @description That left it so; null: it is a rule of this service. */
+            operation_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was first seen otherwise.
+             */
+            seen_at: string;
+            text: string;
+            who: components["schemas"]["DriftAuthor"];
+        };
         DiskForecast: {
             analysis: string;
             /** Format: date-time */
@@ -5056,6 +5442,70 @@ export interface components {
             operation_id: string;
             text: string;
         };
+        DriftArea: {
+            area: components["schemas"]["DriftAreaEnum"];
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers. Null: never read, and whether anything drifts unknown.
+             */
+            as_of: string | null;
+            /** @description Differences, those that are not listed too; null: unknown. */
+            count: number | null;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
+        };
+        /** @enum {string} */
+        DriftAreaEnum: "setting" | "quota" | "replicas" | "topic" | "user" | "acl";
+        DriftAuthor: {
+            /** @description A user of this service or of Kafka. */
+            actor: string | null;
+            /**
+             * Format: date-time
+             * @description By whose clock it was written.
+             */
+            at: string | null;
+            /** @description `operation`: one of this service that did not succeed. `principal`: by the audit log of a broker. */
+            by: components["schemas"]["DriftAuthorEnum"];
+            /** @description The client's address. */
+            host: string | null;
+            operation_id: string | null;
+            text: string;
+            /** @description Why audit logs may say more; empty: all that there are were read. */
+            unread: string;
+        };
+        /** @enum {string} */
+        DriftAuthorEnum: "operation" | "principal" | "unknown";
+        DriftOfPage: {
+            acls: components["schemas"]["SectionAge"];
+            changed_users: components["schemas"]["ChangedUser"][];
+            data: components["schemas"]["AccessDriftRow"][];
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+            users: components["schemas"]["SectionAge"];
+        };
+        DriftOfPagePart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["DriftOfPage"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        DriftWay: {
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @description Of an operation, as `POST /plans` takes it. */
+            kind: string;
+        };
         /** @enum {string} */
         EffectEnum: "reread" | "skip" | "first" | "removed" | "none" | "unknown";
         Elected: {
@@ -5065,6 +5515,26 @@ export interface components {
             before: number | null;
             partition: number;
             topic: string;
+        };
+        EmptiedBroker: {
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            /** @description Replicas that are moved, or of a failed directory made anew. */
+            leaving: number;
+            /** @description null: of a failed directory, as nobody leads all of them now. */
+            leaving_bytes: number | null;
+            log_dirs: components["schemas"]["NamesChange"];
+            /** @description Where they go; none of a failed directory: its broker chooses. */
+            moves: components["schemas"]["MovedTo"][];
+            rack: string;
+            replicas: number;
+            /** @description Of the directory. What lies in a failed one is read from others. */
+            state: components["schemas"]["LogDirectoryStateEnum"];
         };
         EmptiedPartition: {
             log_start: number;
@@ -5078,6 +5548,51 @@ export interface components {
             after: components["schemas"]["Held"];
             before: components["schemas"]["Held"];
             partitions: components["schemas"]["EmptiedPartition"][];
+        };
+        EmptyLogDirectoryDiff: {
+            brokers: components["schemas"]["EmptiedBroker"][];
+            bytes_per_s: number | null;
+            canary_s: number;
+            directory: string;
+            remove: boolean;
+        };
+        EmptyLogDirectoryInputs: {
+            /** @description Only these; without them all that use the directory. */
+            brokers?: number[];
+            /**
+             * Format: int64
+             * @description How fast each broker copies; null: as fast as it can.
+             * @default 52428800
+             */
+            bytes_per_s?: number | null;
+            /** @default 60 */
+            canary_s?: number;
+            /** @description As the brokers' hosts call it; `main` is the first. */
+            directory: string;
+            /**
+             * @description Whether the brokers are restarted without it once it is empty.
+             * @default true
+             */
+            remove?: boolean;
+        };
+        EmptyLogDirectoryInputsRequest: {
+            /** @description Only these; without them all that use the directory. */
+            brokers?: number[];
+            /**
+             * Format: int64
+             * @description How fast each broker copies; null: as fast as it can.
+             * @default 52428800
+             */
+            bytes_per_s?: number | null;
+            /** @default 60 */
+            canary_s?: number;
+            /** @description As the brokers' hosts call it; `main` is the first. */
+            directory: string;
+            /**
+             * @description Whether the brokers are restarted without it once it is empty.
+             * @default true
+             */
+            remove?: boolean;
         };
         /** @enum {string} */
         EndedByEnum: "limit" | "end" | "records" | "bytes" | "seconds";
@@ -5148,6 +5663,13 @@ export interface components {
             /** @description What it is about: an operation's state, a runbook's alerts. */
             note: string;
             title: string;
+        };
+        FreeDirectory: {
+            free_bytes: number | null;
+            name: string;
+            /** @description Why it cannot be added now. */
+            problem: string | null;
+            total_bytes: number | null;
         };
         Gap: {
             brokers: number[];
@@ -5532,7 +6054,31 @@ export interface components {
         };
         /** @enum {string} */
         HostActEnum: "cordon" | "declare-lost" | "drain" | "remove" | "uncordon";
+        HostAddressChange: {
+            /** @description The cluster of that roll. */
+            about: string | null;
+            address: string;
+            /** Format: date-time */
+            began_at: string;
+            /** @description Brokers that advertise another one yet. */
+            brokers_left: number;
+            by: string;
+            /** @description Clusters whose brokers have followed. */
+            clusters_moved: number;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description The roll under way. */
+            operation_id: string | null;
+            /** @description What is in the way. */
+            waiting_for: string | null;
+        };
+        HostAddressInputRequest: {
+            /** @description What the host's agent serves at now: its brokers follow. null: no other cluster's brokers are begun. */
+            address: string | null;
+        };
         HostBroker: {
+            /** @description That it advertises. */
+            address: string;
             broker_id: number;
             cluster: string;
             cluster_id: string;
@@ -5546,7 +6092,10 @@ export interface components {
             /** Format: double */
             age_s: number | null;
             cores: number | null;
+            /** @description None of an agent that knows of one directory alone. */
+            directories: components["schemas"]["HostDirectory"][];
             disk_free_bytes: number | null;
+            /** @description Of the directory in which new brokers begin. */
             disk_total_bytes: number | null;
             /** @description Too old to place brokers by. */
             is_stale: boolean;
@@ -5564,6 +6113,17 @@ export interface components {
             problem: string | null;
             /** Format: date-time */
             reported_at: string | null;
+        };
+        HostDirectory: {
+            free_bytes: number | null;
+            /** @description `main` is the one that every broker has. */
+            name: string;
+            path: string;
+            /** @description Why brokers cannot use it. */
+            problem: string | null;
+            total_bytes: number | null;
+            /** @description The same for those that share a file system and so its room. */
+            volume: string | null;
         };
         HostDrain: {
             /** @description Cluster and broker of that move. */
@@ -6183,6 +6743,8 @@ export interface components {
         LockModeEnum: "shared" | "exclusive";
         /** @enum {string} */
         LockResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
+        /** @enum {string} */
+        LogDirectoryStateEnum: "working" | "failed" | "absent";
         LogLine: {
             /** @description Whether more stood there than is shown. */
             cut: boolean;
@@ -6433,6 +6995,15 @@ export interface components {
         };
         /** @enum {string} */
         MoveProgressStateEnum: "waiting" | "moving" | "arrived" | "elsewhere" | "gone" | "unknown";
+        MovedTo: {
+            directory: string;
+            replicas: number;
+            size_bytes: number;
+        };
+        NamesChange: {
+            after: string[];
+            before: string[];
+        };
         NewHeaderRequest: {
             name: string;
             value: components["schemas"]["NewPartRequest"];
@@ -6714,7 +7285,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.add_log_directory" | "cluster.change_addresses" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.empty_log_directory" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -6745,6 +7316,8 @@ export interface components {
         OperationStateEnum: "pending" | "running" | "verifying" | "cancelling" | "succeeded" | "failed" | "cancelled" | "reverted";
         OperatorHost: {
             address: string;
+            /** @description How far its brokers have followed to its new address; the last. */
+            address_change: components["schemas"]["HostAddressChange"] | null;
             agent_version: string;
             alive: boolean;
             /** Format: date-time */
@@ -6904,6 +7477,11 @@ export interface components {
         };
         /** @enum {string} */
         OverEnum: "cluster" | "topic" | "group";
+        OwnSetting: {
+            broker: number;
+            key: string;
+            value: string | null;
+        };
         Owner: {
             client_id: string;
             host: string;
@@ -7067,8 +7645,8 @@ export interface components {
             refused: components["schemas"]["HostRefused"][];
             wanted: number;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterAdd_Log_DirectoryPlan"] | components["schemas"]["ClusterChange_AddressesPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterEmpty_Log_DirectoryPlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterAdd_Log_DirectoryPlanInputRequest"] | components["schemas"]["ClusterChange_AddressesPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterEmpty_Log_DirectoryPlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -7225,12 +7803,16 @@ export interface components {
         /** @enum {string} */
         QuotaEntityTypeEnum: "user" | "client-id" | "ip";
         QuotaSetInputs: {
+            /** @description Take over what the brokers have: what is given is what is there, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             client_id?: string | null;
             /** @description What each broker lets through, by Kafka's keys. */
             quotas: components["schemas"]["QuotaValuesInputs"];
             user?: string | null;
         };
         QuotaSetInputsRequest: {
+            /** @description Take over what the brokers have: what is given is what is there, nothing is changed, and from then on it is what this service wants. */
+            adopt?: boolean;
             client_id?: string | null;
             /** @description What each broker lets through, by Kafka's keys. */
             quotas: components["schemas"]["QuotaValuesInputsRequest"];
@@ -7298,6 +7880,43 @@ export interface components {
             producer_byte_rate?: number | null;
             /** Format: double */
             request_percentage?: number | null;
+        };
+        QuotasOfPage: {
+            data: components["schemas"]["ClientQuota"][];
+            matched: number;
+            /** @description The one that is shown: at most the last. */
+            page: number;
+            /** @description Rows a page. */
+            size: number;
+            /** @description Without search and filters. */
+            total: number;
+        };
+        QuotasOfPagePart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["QuotasOfPage"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        ReaddressedBroker: {
+            from_address: string;
+            host: string;
+            id: number;
+            /** @description Whoever it is then is taken last. */
+            is_controller: boolean;
+            is_up: boolean;
+            /** @description Partitions that it leads now. */
+            leaders: number;
+            rack: string;
+            /** @description With TLS its address is in it. */
+            renews_certificate: boolean;
+            replicas: number;
+            /** @description Where the agent of its host serves now. */
+            to_address: string;
         };
         Readiness: {
             cluster: string;
@@ -7395,6 +8014,8 @@ export interface components {
             partitions: components["schemas"]["Move"][];
         };
         ReassignmentInputs: {
+            /** @description Take over where replicas are: the moves name what the brokers have, nothing moves, and from then on it is what this service wants. */
+            adopt?: boolean;
             /** @default false */
             all_topics?: boolean;
             /** @default 10 */
@@ -7412,6 +8033,8 @@ export interface components {
             topics?: string[];
         };
         ReassignmentInputsRequest: {
+            /** @description Take over where replicas are: the moves name what the brokers have, nothing moves, and from then on it is what this service wants. */
+            adopt?: boolean;
             /** @default false */
             all_topics?: boolean;
             /** @default 10 */
@@ -7467,6 +8090,60 @@ export interface components {
              */
             kind: "reassignment";
         };
+        RebalanceSchedule: {
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            bytes_percent: number | null;
+            /** Format: date-time */
+            changed_at: string | null;
+            changed_by: string | null;
+            /** @description What the last look came to; null: there was none. */
+            decision: components["schemas"]["HealingDecision"] | null;
+            enabled: boolean;
+            /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
+            etag: string;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            leaders_percent: number | null;
+            /**
+             * Format: date-time
+             * @description When brokers were asked.
+             */
+            looked_at: string | null;
+            /** @description The newest first. */
+            runs: components["schemas"]["ScheduledRebalance"][];
+            threshold_percent: number;
+            throttle_bytes_per_s: number;
+            time_zone: string;
+            /** @description Now. */
+            window_open: boolean;
+            /** Format: date-time */
+            window_opens_at: string | null;
+            windows: components["schemas"]["MaintenanceWindow"][];
+        };
+        RebalanceScheduleInputRequest: {
+            /** @description Whether the cluster is rebalanced by itself. */
+            enabled: boolean;
+            /**
+             * @description Above that, by bytes or by preferred leaders, something is moved.
+             * @default 20
+             */
+            threshold_percent?: number;
+            /**
+             * Format: int64
+             * @description Of each broker, both ways.
+             * @default 10485760
+             */
+            throttle_bytes_per_s?: number;
+            /** @default UTC */
+            time_zone?: string;
+            /** @description When in a week one may begin; none: at any time. It goes on after the end. */
+            windows?: components["schemas"]["MaintenanceWindowRequest"][];
+        };
         Remainder: {
             id: string;
             kind: components["schemas"]["RemainderKindEnum"];
@@ -7497,9 +8174,21 @@ export interface components {
         };
         ReplaceBrokerInputs: {
             broker: number;
+            /**
+             * Format: int64
+             * @description Limit of what it reads anew, on each broker both ways; null: none.
+             * @default 52428800
+             */
+            throttle_bytes_per_s?: number | null;
         };
         ReplaceBrokerInputsRequest: {
             broker: number;
+            /**
+             * Format: int64
+             * @description Limit of what it reads anew, on each broker both ways; null: none.
+             * @default 52428800
+             */
+            throttle_bytes_per_s?: number | null;
         };
         ReplaceDiff: {
             after: components["schemas"]["Replaced"];
@@ -7511,6 +8200,8 @@ export interface components {
             reason: string;
             /** @description That are read anew. */
             replicas: number;
+            /** @description Limit of what it reads anew; null: none. Absent in plans of before. */
+            throttle_bytes_per_s?: number | null;
             /** @description `move`: it is stopped where it is. `rebuild`: its host is away or was lost. */
             way: components["schemas"]["ReplacementWayEnum"];
         };
@@ -7969,6 +8660,41 @@ export interface components {
         RunbookSeverityEnum: "page" | "ticket" | "none";
         /** @enum {string} */
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
+        ScheduledRebalance: {
+            /** Format: date-time */
+            began_at: string;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            bytes_after: number | null;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            bytes_before: number | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            id: string;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            leaders_after: number | null;
+            /**
+             * Format: double
+             * @description How far the furthest broker is from the mean, in percent of it; null: not known.
+             */
+            leaders_before: number | null;
+            operation_id: string;
+            /** @description Why it began. */
+            reason: string;
+            /** @description null: under way. */
+            result: string | null;
+            state: components["schemas"]["ScheduledRebalanceStateEnum"];
+        };
+        /** @enum {string} */
+        ScheduledRebalanceStateEnum: "running" | "succeeded" | "failed" | "cancelled";
         SchemaRegistry: {
             ca_pem: string;
             /** Format: date-time */
@@ -12514,6 +13240,99 @@ export interface operations {
             };
         };
     };
+    analytics_consumption: {
+        parameters: {
+            query: {
+                /** @description Without it those that read most; groups × on: 100 at most. */
+                group?: string[];
+                /** @description topic/partition, such as orders/3. */
+                on: string[];
+            };
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Consumption"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     analytics_disk_forecast: {
         parameters: {
             query?: {
@@ -14146,6 +14965,64 @@ export interface operations {
             };
         };
     };
+    cluster_drift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClusterDrift"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     group_list: {
         parameters: {
             query?: {
@@ -14761,7 +15638,10 @@ export interface operations {
     };
     client_quota_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A part of whom a quota is of, in words, in any case. */
+                q?: string;
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -14799,6 +15679,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14862,6 +15751,204 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_rebalance_schedule_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RebalanceSchedule"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cluster_rebalance_schedule_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RebalanceScheduleInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RebalanceSchedule"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21362,6 +22449,147 @@ export interface operations {
             };
         };
     };
+    operator_host_address_follow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HostAddressInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorHost"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     operator_host_drain_pause: {
         parameters: {
             query?: never;
@@ -25656,9 +26884,21 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From 1; one that is too far is the last. */
+                drift_page?: number;
+                /** @description A part of the name, or of how it is or was left, in any case. */
+                drift_q?: string;
+                /** @description name by default. */
+                drift_sort?: "-desired" | "-name" | "-observed" | "-seen" | "desired" | "name" | "observed" | "seen";
+                /** @description From 1; one that is too far is the last. */
                 page?: number;
                 /** @description A part of what an ACL says, in any case. */
                 q?: string;
+                /** @description From 1; one that is too far is the last. */
+                quotas_page?: number;
+                /** @description A part of whom a quota is of, in any case. */
+                quotas_q?: string;
+                /** @description words by default. */
+                quotas_sort?: "-consumer_byte_rate" | "-controller_mutation_rate" | "-producer_byte_rate" | "-request_percentage" | "-words" | "consumer_byte_rate" | "controller_mutation_rate" | "producer_byte_rate" | "request_percentage" | "words";
                 /** @description principal by default. */
                 sort?: "-host" | "-operation" | "-permission" | "-principal" | "-resource" | "host" | "operation" | "permission" | "principal" | "resource";
                 /** @description From 1; one that is too far is the last. */
@@ -25944,6 +27184,123 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsoleClusterPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_page_directories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                broker_id: string;
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleDirectoriesPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    console_page_drift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleDriftPage"];
                 };
             };
             /** @description A problem (RFC 9457) */

@@ -2,6 +2,8 @@
 
 type Waiting<Answer> = { settle: (answer: Answer | undefined) => void; fail: (error: unknown) => void };
 
+export type Batched<Answer> = (key: string) => Promise<Answer | undefined>;
+
 /**
  * `load(key)` answers what `ask` says of it, or undefined where it says nothing. At most `most` keys go in one request;
  * a key that is awaited twice is asked for once.
@@ -9,7 +11,7 @@ type Waiting<Answer> = { settle: (answer: Answer | undefined) => void; fail: (er
 export function batched<Answer>(
   ask: (keys: string[]) => Promise<ReadonlyMap<string, Answer>>,
   { most, waitMs }: { most: number; waitMs: number },
-): (key: string) => Promise<Answer | undefined> {
+): Batched<Answer> {
   let waiting = new Map<string, Waiting<Answer>[]>();
   let timer: ReturnType<typeof setTimeout> | null = null;
 

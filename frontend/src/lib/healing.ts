@@ -19,3 +19,11 @@ export const useHealing = (clusterId: string) =>
       api.get("/api/v1/clusters/{cluster_id}/healing", { blanks: { cluster_id: clusterId }, signal }),
     refetchInterval: LOOK_MS,
   });
+
+const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
+
+export const inside = (value: number | string, least: number, most: number) =>
+  value !== "" && Number(value) >= least && Number(value) <= most;
+
+export const areWindows = (windows: MaintenanceWindow[]) =>
+  windows.every((each) => TIME.test(each.begins) && inside(each.minutes, 15, 10_080));

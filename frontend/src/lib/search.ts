@@ -239,7 +239,7 @@ export const eventSearch = (raw: { last?: EventRange; sort?: EventGroup; subject
   subject: text(raw.subject),
 });
 
-export const BROKER_TABS = ["partitions", "settings", "process", "log", "operations"] as const;
+export const BROKER_TABS = ["partitions", "directories", "settings", "process", "log", "operations"] as const;
 /** Levels of a broker's log, from which on lines are shown. */
 export const LOG_LEVELS = ["INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
@@ -378,6 +378,11 @@ export const insightsSearch = (raw: { span?: Span; last?: UsageSpan; capacity?: 
   };
 };
 
+/** What is not as it was left: how the list is sorted, and its page. */
+export const driftSearch = (raw: { sort?: string; page?: number } & SearchSchemaInput) => ({
+  sort: text(raw.sort),
+  page: positive(raw.page),
+});
 export const reassignSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
 export const resetSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
 

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { components } from "@/generated/api";
 import { words } from "@/words/charts";
 import { api } from "./api-client";
-import { batched } from "./batch";
+import { type Batched, batched } from "./batch";
 import { CHART_RANGES, type ChartRange } from "./search";
 
 type Schemas = components["schemas"];
@@ -51,12 +51,11 @@ export const useThroughput = (clusterId: string, subject: Subject, range: ChartR
 export type ListOf = "topic" | "group" | "broker";
 export type SmallLine = Sparklines["rows"][number];
 
-type Load = (name: string) => Promise<SmallLine | undefined>;
-const loaders = new Map<string, Load>();
+const loaders = new Map<string, Batched<SmallLine>>();
 /** Rows that are drawn together ask together. */
 const TOGETHER_MS = 30;
 
-function loaderOf(clusterId: string, of: ListOf): Load {
+function loaderOf(clusterId: string, of: ListOf): Batched<SmallLine> {
   const key = `${of} ${clusterId}`;
   const known = loaders.get(key);
   if (known) return known;

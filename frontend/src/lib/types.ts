@@ -28,10 +28,13 @@ export type ListCounts = Schemas["ListCounts"];
 /** Two passwords of one user that work beside each other. */
 export type PasswordOverlap = Schemas["PasswordOverlap"];
 /** Users and rules that are not as the last verified operation left them, and when each was read. */
-export type AccessDrift = Schemas["AccessDrift"];
+export type AccessDriftPage = Schemas["DriftOfPage"];
+/** What of a cluster is not as it was left, and how what it was compared with was read. */
+export type ClusterDrift = Schemas["ClusterDrift"];
 export type AclBinding = Schemas["AclBinding"];
 /** What each broker lets one user or client id use; null: no quota of its own. */
 export type ClientQuota = Schemas["ClientQuota"];
+export type ClientQuotasPage = Schemas["QuotasOfPage"];
 export type ActiveReassignments = Schemas["ActiveReassignments"];
 /** One partition of a reassignment on its way; bytes of null are not known. */
 export type MoveRow = Schemas["MoveProgress"];
@@ -50,6 +53,8 @@ export type AddBrokersDiffData = Schemas["AddBrokersDiff"];
 export type RemoveBrokersDiffData = Schemas["RemoveBrokersDiff"];
 /** A plan that an operation or a refusal offers, on the same cluster. */
 export type NextPlan = Schemas["NextPlan"];
+export type AddLogDirectoryDiffData = Schemas["AddLogDirectoryDiff"];
+export type EmptyLogDirectoryDiffData = Schemas["EmptyLogDirectoryDiff"];
 export type UpgradeDiffData = Schemas["UpgradeDiff"];
 export type FinalizeDiffData = Schemas["FinalizeDiff"];
 export type ClusterVersions = Schemas["ClusterVersions"];
@@ -78,6 +83,7 @@ export type RetentionCounts = Schemas["RetentionCounts"];
 export type Retention = Schemas["Retention"];
 export type Collector = Schemas["Collector"];
 export type BrokerDetail = Schemas["BrokerDetail"];
+export type BrokerDirectories = Schemas["BrokerDirectories"];
 export type BrokerPlacement = Schemas["BrokerPlacement"];
 export type BrokerProcess = Schemas["BrokerProcess"];
 export type BrokerLoad = Schemas["Load"];

@@ -9,7 +9,7 @@ import { theme } from "@/app/theme";
 import { type Answers, ok, serve } from "./server";
 import { cluster, listed, session } from "./samples";
 import { readiness } from "./samples-readiness";
-import { offsets, sparklines, throughput } from "./samples-throughput";
+import { consumption, offsets, sparklines, throughput } from "./samples-throughput";
 
 /** What every test's server answers. */
 export const STANDING: Answers = {
@@ -21,6 +21,7 @@ export const STANDING: Answers = {
   "GET /api/v1/clusters/c1/analytics/throughput": throughput(),
   "GET /api/v1/clusters/c1/analytics/offsets": offsets(),
   "GET /api/v1/clusters/c1/analytics/sparklines": sparklines(),
+  "GET /api/v1/clusters/c1/analytics/consumption": consumption(),
   "GET /api/v1/clusters/c1/analytics/readiness": readiness(),
   "GET /api/v1/analytics/readiness": { complete: true, data: [readiness()] },
   // Every chart marks what happened.

@@ -5,7 +5,7 @@ import { expect, vi } from "vitest";
 import type { Answers } from "./server";
 
 /** What no language changes beside what the answers hold: a refusal of the test's own server, its charts. */
-const GIVEN = ["rq_test", "The test has no answer", "gap"];
+export const GIVEN = ["rq_test", "The test has no answer", "gap"];
 
 interface Seen {
   /** The texts of the page that stay English. */

@@ -96,6 +96,7 @@ export const platformHost = over<PlatformHost>({
     load: 0.5,
     ports: 9,
     ports_free: 7,
+    directories: [],
     reported_at: AT,
     age_s: 5,
     is_stale: false,
@@ -109,6 +110,7 @@ export const platformHost = over<PlatformHost>({
   takes_none_because: null,
   brokers: 1,
   drain: null,
+  address_change: null,
   lost_brokers: [],
   etag: ETAG,
   broker_list: [
@@ -117,6 +119,7 @@ export const platformHost = over<PlatformHost>({
       cluster: "orders",
       cluster_id: "c1",
       tenant: "acme",
+      address: "10.0.0.1",
       observed_state: "running",
       observed_at: AT,
     },

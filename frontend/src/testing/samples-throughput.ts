@@ -1,4 +1,5 @@
 /** Answers about throughput, as the server gives them; without anything: nothing is measured yet. */
+import type { Consumption } from "@/lib/consumption";
 import type { Offsets } from "@/lib/offsets";
 import type { Sparklines, Throughput, ThroughputSeries } from "@/lib/throughput";
 
@@ -56,6 +57,18 @@ export const sparklines = (more: Partial<Sparklines> = {}): Sparklines => ({
   as_of: null,
   stale_after: null,
   step_s: 120,
+  ts_ms: [],
+  rows: [],
+  ...more,
+});
+
+/** What groups read of partitions. */
+export const consumption = (more: Partial<Consumption> = {}): Consumption => ({
+  as_of: null,
+  stale_after: null,
+  step_s: 120,
+  complete: true,
+  reason: null,
   ts_ms: [],
   rows: [],
   ...more,

@@ -1,5 +1,5 @@
 /** Typical users, rules and quotas of the cluster c1, and what was changed of them from outside. */
-import type { AccessDrift, KafkaUser, ListCounts } from "@/lib/types";
+import type { AccessDriftPage, KafkaUser, ListCounts } from "@/lib/types";
 import { AT, listed } from "./samples";
 import { type Answers, ok } from "./server";
 
@@ -61,7 +61,9 @@ const ways = {
   operation_id: "op_7",
   changed_by: "user:eve",
 };
-const drift: AccessDrift = {
+const drift: AccessDriftPage = {
+  ...{ page: 1, size: 50, matched: 2, total: 2 },
+  changed_users: [{ username: "app", text: "The user app has a login by SCRAM-SHA-512." }],
   data: [
     {
       ...{ area: "acl", name: "User:app may read topic sales", desired: "there", observed: "not there" },
@@ -84,6 +86,7 @@ const overlap = {
 
 export const ACCESS: Answers = {
   "GET /api/v1/clusters/c1/users": listed([user, unread]),
+  "GET /api/v1/clusters/c1/quotas": { data: [quota], observed: read },
   "GET /api/v1/clusters/c1/access/matrix": matrix,
   "GET /api/v1/clusters/c1/access/denials": { ...listed([denied, { ...denied, ...away }]), brokers: [looked] },
   "GET /api/v1/clusters/c1/access/decision": decision,
@@ -94,7 +97,7 @@ export const ACCESS: Answers = {
       overlaps: ok([overlap]),
       acls: ok([{ ...rule, ...read }]),
       acls_counts: ok(counted),
-      quotas: ok([quota]),
+      quotas: ok({ ...counted, data: [quota] }),
       drift: ok(drift),
     },
   },

@@ -1,6 +1,15 @@
 /** Typical data for every page, by what it asks for: what a walk over all of them needs. */
 import type { Healing } from "@/lib/healing";
-import type { ClientConfig, LagCounts, RetentionCounts, Message, MessageEvents, MessagePart } from "@/lib/types";
+import type { RebalanceSchedule } from "@/lib/rebalance-schedule";
+import type {
+  ClientConfig,
+  ClusterVersions,
+  LagCounts,
+  RetentionCounts,
+  Message,
+  MessageEvents,
+  MessagePart,
+} from "@/lib/types";
 import {
   AT,
   attention,
@@ -37,6 +46,9 @@ import { alert, alertDetail, alertOverride, alertRule, delivery, destination, si
 import { group, groupCounts, groupOffset, groupRow, lagPoint } from "./samples-groups";
 import { runbook, runbookEntry, runbookRun, runbookRunDetail } from "./samples-runbooks";
 import { type Answers, ok } from "./server";
+import { brokerDirectories, directory, failedDirectory, hostDirectory } from "./samples-directories";
+import { clusterDrift } from "./samples-drift";
+import { consumption } from "./samples-throughput";
 import { ACCESS, rule, read } from "./whole-console-access";
 import { ANALYSES, told } from "./whole-console-analyses";
 
@@ -107,6 +119,19 @@ const healing: Healing = {
     },
   ],
 };
+const rebalance: RebalanceSchedule = {
+  ...{ enabled: true, threshold_percent: 20, throttle_bytes_per_s: 10_485_760, time_zone: "UTC", etag: ETAG },
+  ...{ windows: [{ day: "sunday", begins: "02:00", minutes: 120 }], window_open: true, window_opens_at: null },
+  ...{ changed_at: AT, changed_by: "user:ada", bytes_percent: 61.2, leaders_percent: null, looked_at: AT },
+  decision: { code: "under-replicated", text: "2 partitions are not in sync on all of their brokers.", at: AT },
+  runs: [
+    {
+      ...{ id: "rb_1", state: "succeeded", operation_id: "op_1", reason: "Broker 3 holds 16.0 GiB." },
+      ...{ result: "Move 12 partitions.", bytes_before: 60, bytes_after: 4.1, leaders_before: 0, leaders_after: null },
+      ...{ began_at: AT, ended_at: AT },
+    },
+  ],
+};
 const connect: ClientConfig = {
   ...{ values: {}, mechanisms: ["SCRAM-SHA-512", "SCRAM-SHA-256"], ca_pem: "-----BEGIN CERTIFICATE-----" },
   ...{ properties: "bootstrap.servers=x", java: "security.protocol=SASL_SSL", python: "" },
@@ -146,7 +171,43 @@ const messages = () =>
   new Response(sent("message", message) + sent("done", looked_at), {
     headers: { "Content-Type": "text/event-stream" },
   });
-const HOST = `GET /api/v1/operator/hosts/${platformHost().host_id}`;
+const directories = brokerDirectories({
+  rows: [
+    directory(),
+    directory({ name: "bulk", path: "/mnt/bulk/c1-2/data", arriving: 2, can_be_removed: true }),
+    failedDirectory(),
+  ],
+  further: [
+    { name: "slow", total_bytes: 1024 ** 4, free_bytes: 1024 ** 3, problem: null },
+    { name: "cold", total_bytes: null, free_bytes: null, problem: "Its disk is not mounted." },
+  ],
+  ...{ lost_replicas: 3, only_here: 1 },
+});
+const consumed = { group: "readers", topic: "sales", partition: 0, values: [1, 2.5], last: 2.5 };
+const HOSTS = "GET /api/v1/operator/hosts";
+/** Its brokers advertise another address than it has. */
+const moved = platformHost({
+  address: "10.0.0.9",
+  capacity: {
+    ...platformHost().capacity,
+    directories: [hostDirectory(), hostDirectory({ name: "fast", problem: "Its disk is not mounted." })],
+  },
+});
+const followed = {
+  ...moved,
+  host_id: "host-2",
+  address_change: {
+    ...{ address: "10.0.0.9", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
+    ...{ operation_id: "op_1", about: "orders", waiting_for: "orders: 1 partition with replicas out of sync." },
+  },
+};
+const next = {
+  ...{ kind: "topic.retention_lease", cluster_id: "c1", title: "Keep the records of sales longer" },
+  inputs: { name: "sales", retention_ms: 1_209_600_000, for_s: 86_400, reason: "unread" },
+} as const;
+const [offer] = versions().offers as [ClusterVersions["offers"][number]];
+const newer = { ...offer, name: "next", is_own: false, is_current: false, software: "0.2.0" };
+const marked = timelineEvent({ id: "ev_2", kind: "deployment", text: "sales 1.4 was deployed", removable: true });
 const loads = ok([
   { id: 1, leaders: 1, replicas: 2, size_bytes: 1024 },
   { id: 2, leaders: 0, replicas: 2, size_bytes: null },
@@ -164,7 +225,7 @@ export const WHOLE: Answers = {
   "GET /console/api/pages/overview": {
     parts: {
       clusters: ok([cluster(), cluster({ id: "c2", name: "second", phase: "DEGRADED" })]),
-      attention: ok([attention()]),
+      attention: ok([attention({ next })]),
       operations: ok([operation()]),
       hosts: ok([]),
     },
@@ -175,11 +236,11 @@ export const WHOLE: Answers = {
       summary: ok({ topics: 1, partitions: 1, under_replicated: 1, offline: 0, size_bytes: 1024 }),
       loads,
       reassignments: moves,
-      attention: ok([attention()]),
+      attention: ok([attention({ next })]),
       events: ok([timelineEvent()]),
       operations: ok([operation({ actor: "key:shown" })]),
       client_config: ok(connect),
-      versions: ok(versions({ is_mixed: true, protocol_newest: "3.9-IV0" })),
+      versions: ok(versions({ is_mixed: true, protocol_newest: "3.9-IV0", offers: [offer, newer] })),
     },
   },
   "GET /console/api/pages/topics/c1": {
@@ -231,12 +292,14 @@ export const WHOLE: Answers = {
       operations: ok([operation({ kind: "broker.restart", resource: "broker/2" })]),
     },
   },
+  "GET /console/api/pages/directories/c1/2": { parts: { directories: ok(directories) } },
   "GET /console/api/pages/placement/c1/2": { parts: { partitions: ok({ ...placed, rows: [placedOf] }) } },
   "GET /api/v1/clusters/c1/brokers/2/log": {
     ...listed([{ text: "the last line", level: "ERROR", cut: true }]),
     ...{ size_bytes: 2048, written_at_ms: 0, answered_at_ms: 1 },
   },
   "GET /api/v1/clusters/c1/healing": healing,
+  "GET /api/v1/clusters/c1/rebalance-schedule": rebalance,
   "GET /console/api/pages/groups/c1": {
     parts: { groups: ok([groupRow()]), counts: ok(groupCounts()), lag: ok(gold(lagPoint())) },
   },
@@ -248,6 +311,7 @@ export const WHOLE: Answers = {
       collector: ok(collector()),
     },
   },
+  "GET /console/api/pages/drift/c1": { parts: { drift: ok(clusterDrift()) } },
   "GET /console/api/pages/reassign/c1": {
     parts: { cluster: ok(found), counts: ok(topicCounts()), loads, reassignments: moves },
   },
@@ -270,6 +334,14 @@ export const WHOLE: Answers = {
   "GET /console/api/pages/operation/op_1": {
     parts: { operation: ok(operation({ cancellable: true, revertible: true })), plan: ok(plan()) },
   },
+  "GET /api/v1/clusters/c1/analytics/consumption": consumption({
+    ...{ as_of: AT, stale_after: "2999-03-04T05:06:07Z", ts_ms: [0, 120_000] },
+    ...{
+      complete: false,
+      reason: "One broker did not answer.",
+      rows: [consumed, { ...consumed, group: "idle", values: [null, null], last: null }],
+    },
+  }),
   "GET /api/v1/clusters/c1/analytics/lag": gold(lagPoint()),
   "GET /api/v1/clusters/c1/schema-registry": {
     ...{ url: "https://schemas.example.org", username: "reader", ca_pem: "", has_password: true },
@@ -277,7 +349,8 @@ export const WHOLE: Answers = {
   },
   "GET /api/v1/analytics/usage": told(usedBy, { ...usedBy, cluster_id: null, cluster: null }),
   "GET /api/v1/lag-objectives": listed([objective]),
-  "GET /api/v1/timeline": { ...listed([timelineEvent()]), kept_from: AT },
+  "GET /api/v1/timeline": { ...listed([timelineEvent(), marked]), kept_from: AT },
+  "GET /api/v1/deployments/ev_2": { ...marked, etag: ETAG },
   "GET /api/v1/alerts": listed([alert(), alert({ id: "al_2", state: "acknowledged", acknowledged_by: "user:bob" })]),
   "GET /api/v1/alerts/al_1": alertDetail(),
   "GET /api/v1/alert-rules": { data: [alertRule()] },
@@ -295,12 +368,23 @@ export const WHOLE: Answers = {
   "GET /api/v1/service-accounts": listed([serviceAccount()]),
   "GET /api/v1/api-keys": listed([apiKey()]),
   "GET /api/v1/message-masks": listed([]),
-  "GET /api/v1/operator/tenants": listed([tenantSummary()]),
+  "GET /api/v1/operator/tenants": listed([
+    tenantSummary(),
+    tenantSummary({ id: "t2", slug: "globex", name: "Globex", state: "suspended" }),
+  ]),
+  "GET /api/v1/operator/tenants/t2": {
+    ...{ ...tenantSummary({ id: "t2", slug: "globex", name: "Globex", state: "suspended" }), member_list: [] },
+    remains: [{ kind: "cluster", id: "c1", name: "orders" }],
+  },
   "GET /api/v1/operator/users": listed([platformUser()]),
-  "GET /api/v1/operator/hosts": { data: [platformHost()] },
+  [HOSTS]: { data: [moved, followed] },
   "GET /api/v1/operator/analytics/backfills": listed([]),
-  [HOST]: platformHost(),
-  [`${HOST}/events`]: listed([event({ action: "host.cordon", reason: "a new disk" })]),
+  ...Object.fromEntries(
+    [moved, followed].flatMap((host) => [
+      [`${HOSTS}/${host.host_id}`, host],
+      [`${HOSTS}/${host.host_id}/events`, listed([event({ action: "host.cordon", reason: "a new disk" })])],
+    ]),
+  ),
   "POST /console/api/invitation": {
     ...{ leads_to: "tenant", tenant: "Acme", role: "operator", username: null, expires_at: "2026-12-01T10:00:00Z" },
   },

@@ -122,7 +122,8 @@ def test_the_console_s_page_says_the_same(app):
     observed(app)
     page = client_for(app.tenant).get(f"/console/api/pages/access/{app.cluster.id}").json()
     part = page["parts"]["drift"]
-    assert (part["status"], part["data"]) == ("ok", asked(app))
+    said = asked(app)
+    assert (part["status"], {key: part["data"][key] for key in said}) == ("ok", said)
     assert [row["name"] for row in part["data"]["data"]] == ["app"]
 
 

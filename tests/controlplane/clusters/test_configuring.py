@@ -7,7 +7,7 @@ from controlplane.common.kafka_configs import allowed_broker_values, is_dynamic
 from controlplane.common.problems import Conflict, Invalid
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations.services import operation_cancel, undo_plan_create
-from tests.controlplane.clusters.test_rolling import until
+from tests.controlplane.clusters.rolled import until
 from tests.controlplane.kind_plans import add_broker
 from tests.controlplane.support import ACTOR, client_for, drive
 

@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from controlplane.clusters import roll_steps
 from controlplane.clusters.hosts import Observed
-from controlplane.clusters.models import REGISTERED, Broker, Cluster
-from controlplane.clusters.probing import use_probes
+from controlplane.clusters.models import REGISTERED, Cluster
 from controlplane.clusters.services import restart_broker
 from controlplane.common.problems import Conflict, Problem
 from controlplane.gateway.errors import TIMED_OUT, GatewayError
@@ -18,63 +17,10 @@ from controlplane.operations import engine, outbox
 from controlplane.operations.models import Operation
 from controlplane.operations.services import operation_cancel, operation_pause, operation_resume
 from controlplane.operations.states import ACTIVE_STATES
-from tests.controlplane.kind_plans import add_broker
+from tests.controlplane.clusters.rolled import KIND, begin, generations, states, until
 from tests.controlplane.support import ACTOR, client_for, drive, step
 
 MIN_ISR = "min.insync.replicas"
-KIND = "cluster.restart"
-
-
-@pytest.fixture
-def brokers(world):
-    """The world's cluster with rows for its brokers 1 to 3; broker 1 is the controller."""
-    for number in (1, 2, 3):
-        add_broker(world, number)
-    world.gateway.brokers.pop(4)
-    world.gateway.add_topic("orders", partitions=3, rf=3)
-    return world
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """The roll's own time, which tests move."""
-
-    class Clock:
-        ahead_s = 0.0
-
-        def pass_s(self, seconds):
-            self.ahead_s += seconds
-
-    made = Clock()
-    monkeypatch.setattr(
-        "controlplane.clusters.rolling.now_s",
-        lambda: timezone.now().timestamp() + made.ahead_s,
-    )
-    return made
-
-
-def generations(world):
-    return dict(Broker.objects.filter(cluster=world.cluster).values_list("broker_id", "generation"))
-
-
-def begin(world, **inputs):
-    return world.start(world.plan(KIND, **{"canary_s": 0, **inputs}))
-
-
-def until(operation, is_so, *, ticks=100):
-    """Tick until it is so."""
-    for _ in range(ticks):
-        operation.refresh_from_db()
-        if is_so(states(operation)):
-            return operation
-        assert operation.state in ACTIVE_STATES, operation.error
-        engine.tick(operation.id)
-    raise AssertionError(f"not so after {ticks} ticks: {states(operation)}")
-
-
-def states(operation):
-    roll = operation.memo.get("roll", {})
-    return {row["id"]: row["state"] for row in roll.get("brokers", ())}
 
 
 def written(world):
@@ -513,88 +459,3 @@ def test_min_isr_that_nobody_says_is_in_the_way(brokers):
     drive(operation, ticks=1)
     assert "min.insync.replicas of 1 topic is unknown" in step(operation, "roll").detail
     assert drive(operation).state == "succeeded"
-
-
-# -- what clients see
-class FakeProbe:
-    id = "here"
-
-    def __init__(self):
-        self.is_ready = True
-        self.failed = 0
-
-    def figures(self, since_s):
-        return {
-            "from_s": since_s - 1,
-            "until_s": since_s + 1_000,
-            "gap_s": 0.25,
-            "partition": 0,
-            "failed": self.failed,
-            "error": "KafkaTimeoutError" if self.failed else "",
-        }
-
-
-class FakeProbes:
-    def __init__(self):
-        self.probe = FakeProbe()
-        self.refusal = None
-        self.dropped = []
-
-    def of(self, operation_id, cluster, gateway):
-        del operation_id, cluster, gateway
-        if self.refusal:
-            raise self.refusal
-        return self.probe
-
-    def drop(self, operation_id):
-        self.dropped.append(operation_id)
-
-
-@pytest.fixture
-def measured():
-    made = FakeProbes()
-    use_probes(made)
-    yield made
-    use_probes(None)
-
-
-def test_the_result_says_of_each_broker_what_clients_saw(brokers, measured):
-    operation = drive(begin(brokers))
-    assert operation.state == "succeeded", operation.error
-    answer = client_for(brokers.tenant).get(f"/api/v1/operations/{operation.id}")
-    rows = answer.data["outcome"]["roll"]["brokers"]
-    assert [row["seen"] for row in rows] == [
-        {"gap_s": 0.25, "partition": 0, "failed": 0, "error": "", "is_whole": True}
-    ] * 3
-    assert operation.id in measured.dropped
-
-
-def test_nothing_is_said_of_what_was_not_measured(brokers):
-    operation = drive(begin(brokers))
-    rows = operation.memo["outcome"]["roll"]["brokers"]
-    assert [row["seen"] for row in rows] == [None] * 3
-
-
-def test_no_broker_is_taken_before_the_probe_is_acknowledged(brokers, measured, clock):
-    measured.probe.is_ready = False
-    operation = drive(begin(brokers), ticks=8)
-    assert generations(brokers)[2] == 1
-    clock.pass_s(roll_steps.PROBE_S + 1)
-    drive(operation, ticks=1)
-    assert generations(brokers)[2] == 2, "but for so long only"
-
-
-def test_a_probe_that_cannot_be_made_ends_nothing(brokers, measured):
-    measured.refusal = GatewayError("POLICY_VIOLATION")
-    assert drive(begin(brokers)).state == "succeeded"
-
-
-def test_clients_that_fail_after_the_canary_stop_the_roll(brokers, measured, clock):
-    operation = until(begin(brokers, canary_s=60), lambda found: found.get(2) == "observing")
-    measured.probe.failed = 3
-    drive(operation, ticks=2)
-    clock.pass_s(roll_steps.WORSE_S + 1)
-    drive(operation)
-    assert operation.error["code"] == "canary-worse"
-    assert "3 records of the probe not acknowledged" in operation.error["detail"]
-    assert operation.id in measured.dropped

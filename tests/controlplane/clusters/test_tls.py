@@ -79,7 +79,7 @@ def test_an_agent_makes_files_of_it_that_a_broker_serves_by(world, cluster, tmp_
     (key, spec), *_ = world.hosts.desired.items()
     desired = decode_desired(key[1], json.dumps(spec).encode())
     secret = to_files(open_for_host(key[0], spec["secret"]), tmp_path)
-    found = broker_settings(desired, secret, log_dir=str(tmp_path / "data"))
+    found = broker_settings(desired, secret, log_dirs=str(tmp_path / "data"))
     assert found["ssl.keystore.location"] == str(tmp_path / "keystore.pem")
     assert not {KEY, CHAIN, TRUSTED} & set(found)
     for name in ("keystore.pem", "truststore.pem"):

@@ -9,7 +9,7 @@ from controlplane.clusters.versions import NOT_KNOWN, PROTOCOL_KEY, Installed
 from controlplane.common.problems import Conflict, Problem, Unavailable
 from controlplane.operations import engine
 from controlplane.operations.services import operation_cancel
-from tests.controlplane.clusters.test_rolling import states, until
+from tests.controlplane.clusters.rolled import states, until
 from tests.controlplane.kind_plans import add_broker, of_version
 from tests.controlplane.support import ACTOR, drive
 

@@ -9,10 +9,12 @@ from controlplane.alerts.models import Evaluator
 from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.common import leases
 from controlplane.common.models import IdempotencyKey, Leased
-from controlplane.healing.models import HealingPolicy, HostDrain
+from controlplane.drift.models import DriftLook
+from controlplane.healing.models import HealingPolicy, HostAddressChange, HostDrain
 from controlplane.notifications.models import Delivery, Destination
 from controlplane.observed.models import ObservedCluster
 from controlplane.operations.models import Operation
+from controlplane.reassignments.models import RebalanceSchedule
 
 LENGTH = timedelta(seconds=30)
 
@@ -20,7 +22,7 @@ LENGTH = timedelta(seconds=30)
 @pytest.fixture(
     params=[
         *("operation", "analytics run", "collector", "idempotency key", "observed"),
-        *("delivery", "alerts", "healing", "drain"),
+        *("delivery", "alerts", "healing", "drain", "drift", "rebalance", "address"),
     ]
 )
 def rows(request, world):
@@ -40,8 +42,14 @@ def rows(request, world):
         row = Evaluator.objects.create()
     elif request.param == "healing":
         row = HealingPolicy.objects.create(cluster=world.cluster)
+    elif request.param == "address":
+        row = HostAddressChange.objects.create(host_id="host-1", address="a", by="user:test")
+    elif request.param == "rebalance":
+        row = RebalanceSchedule.objects.create(cluster=world.cluster)
     elif request.param == "drain":
         row = HostDrain.objects.create(host_id="host-1", by="user:test")
+    elif request.param == "drift":
+        row = DriftLook.objects.create(cluster=world.cluster)
     else:
         row = IdempotencyKey.objects.create(tenant_id=world.tenant.id, principal="key/1", key="k")
     return type(row).objects.filter(pk=row.pk)
@@ -54,7 +62,8 @@ def run_out(rows):
 def test_every_model_with_a_lease_is_tried_here():
     assert set(Leased.__subclasses__()) == {
         *(Operation, AnalyticsRun, CollectorState, IdempotencyKey, ObservedCluster),
-        *(Delivery, Evaluator, HealingPolicy, HostDrain),
+        *(Delivery, Evaluator, HealingPolicy, HostAddressChange, HostDrain, RebalanceSchedule),
+        DriftLook,
     }
 
 

@@ -35,7 +35,10 @@ def shown():
 def test_one_after_another_until_none_is_left(drained):
     assert drain_round() == 1
     first = Operation.objects.get()
-    assert (first.resource, first.reason) == ("broker/2", "Its host is drained.")
+    assert (first.resource, first.reason) == (
+        "broker/2",
+        "The platform's operators empty its host.",
+    )
     assert drain_round() == 0, "one at a time"
     assert shown()["operation_id"] == first.id
     assert (shown()["about"], shown()["left"]) == ("main/2", 2)

@@ -161,6 +161,8 @@ class LiveService:
             "127.0.0.1",
             "--port-range",
             f"{first}-{last}",
+            "--extra-data-dir",
+            f"fast={self.directory / 'fast'}",
             *options,
         )
 

@@ -33,16 +33,20 @@ LEASE = {"retention_ms": 1_209_600_000, "for_s": 3600}
 # `conftest.cluster` and `test_verbs`; `offset.restore` is the undo of the offsets' kinds; a cluster's
 # deletion is tried by `test_tls`, other credentials of one by `clusters/test_registering`, the restart
 # of a broker, which only brokers of ours have, by `test_runbooks`, of all of
-# them by `test_verbs`; brokers are added and removed by `test_scaling`, another version of them is run by
-# `test_versions`; an election, for which a broker has to
+# them by `test_verbs`; brokers are added and removed by `test_scaling`, their log directories by
+# `test_log_dirs`, another version of them is run by `test_versions`, at another address by
+# `test_replacing`; an election, for which a broker has to
 # have been away, by `gateway/test_contract` and `reassignments/test_electing`.
 ELSEWHERE = {
     "broker.restart",
     "cluster.add_brokers",
+    "cluster.change_addresses",
+    "cluster.add_log_directory",
     "cluster.configure",
     "cluster.create",
     "cluster.credentials",
     "cluster.delete",
+    "cluster.empty_log_directory",
     "cluster.finalize_version",
     "cluster.register",
     "cluster.remove_brokers",

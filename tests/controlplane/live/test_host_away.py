@@ -1,8 +1,12 @@
-"""A host dies: its cluster is deleted all the same, and what the host has goes when it is back."""
+"""A host dies: its cluster is deleted all the same, and what the host has goes when it is back.
+
+Or it is declared lost: what it had serves nobody any more, also without its agent.
+"""
 
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +28,13 @@ def own(tmp_path_factory):
         made.stop()
 
 
+def await_that(own, holds, what):
+    end_s = time.monotonic() + BACK_S
+    while not holds():
+        assert time.monotonic() < end_s, f"{what}\n{own.log_tail('agent')}"
+        time.sleep(0.2)
+
+
 def test_a_deletion_passes_by_a_dead_host_and_is_done_when_it_is_back(own):
     body = {**OPEN, "name": "short", "broker_count": 1, "config": QUICK, "confirm": True}
     ended = own.finish(own.post("/clusters", body)["operation"])
@@ -42,10 +53,40 @@ def test_a_deletion_passes_by_a_dead_host_and_is_done_when_it_is_back(own):
     )
     assert (home / "data").is_dir(), "nobody could have removed it"
     own.start_agent("host-1")
-    end_s = time.monotonic() + BACK_S
-    while home.exists():
-        assert time.monotonic() < end_s, own.log_tail("agent")
-        time.sleep(0.2)
+    await_that(own, lambda: not home.exists(), "its data is wiped")
     # And the host is as good as before.
     again = own.finish(own.post("/clusters", {**body, "name": "next"})["operation"])
     assert again["state"] == "succeeded", again
+
+
+def is_running(pid):
+    """A process that has ended and was not yet reaped has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_lost_host_serves_nothing_and_is_wiped_when_it_is_back(own):
+    """Its agent has died, its broker serves on: that is a host that nobody reaches any more."""
+    body = {**OPEN, "name": "lost", "broker_count": 1, "config": QUICK, "confirm": True}
+    made = own.finish(own.post("/clusters", body)["operation"])
+    assert made["state"] == "succeeded", made
+    address = f"/clusters/{made['cluster_id']}"
+    (broker,) = own.get(address)["brokers"]
+    home = own.directory / "brokers" / f"{made['cluster_id']}-1"
+    assert broker["managed"] is True
+    own.kill("agent")
+    await_that(own, lambda: own.get(address)["brokers"][0]["pid"] is None, "the host is dead")
+    assert is_running(broker["pid"])
+    own.manage("host", "declare-lost", "host-1", "--confirm", "host-1", "--reason", "fire")
+    await_that(own, lambda: not is_running(broker["pid"]), "its broker is fenced")
+    assert (home / "data").is_dir(), "nobody could have removed it"
+    (lost,) = own.get(address)["brokers"]
+    assert (lost["observed_state"], lost["alive"], lost["managed"]) == ("lost", False, False)
+    own.start_agent("host-1")
+    await_that(own, lambda: not home.exists(), "its data is wiped")
+    assert [row["observed_state"] for row in own.get(address)["brokers"]] == ["lost"]
+    own.cluster_id = made["cluster_id"]
+    deleted = own.run("cluster.delete")
+    assert deleted["state"] == "succeeded", deleted

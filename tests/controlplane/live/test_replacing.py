@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 from tests.controlplane.live.clients import Clients
 from tests.controlplane.live.conftest import OPEN, QUICK
 from tests.controlplane.live.holds import AFTER, BEFORE
-from tests.controlplane.live.service import LiveService, python
+from tests.controlplane.live.service import LiveService, Refused, python
 from tests.ports import free_row
 
 pytestmark = [pytest.mark.cluster, pytest.mark.redis, pytest.mark.timeout(300)]
@@ -21,6 +21,7 @@ HOSTS = tuple(f"host-{number}" for number in (1, 2, 3, 4))
 PORTS = 4
 WIPED_S = READ_S = 60.0
 TOPIC = "t.moved"
+OTHER = "127.0.0.2"
 
 
 class FourHosts(LiveService):
@@ -46,18 +47,29 @@ class FourHosts(LiveService):
         self.manage("shell", "--verbosity", "0", "-c", script)
 
     def start_agents(self):
+        self.first_ports = {host: free_row(PORTS) for host in HOSTS}
         for host in HOSTS:
-            first = free_row(PORTS)
-            self.spawn(
-                f"agent-{host}",
-                *python("-m", "dataplane"),
-                *("agent", "--host-id", host, "--rack", f"rack-{host}"),
-                *("--zookeeper", f"127.0.0.1:{self.zookeeper_port}"),
-                *("--zookeeper-config", str(self.logins / f"{host}.properties")),
-                *("--data-dir", str(self.directory / host)),
-                *("--key-file", str(self.logins / f"{host}.key")),
-                *("--address", "127.0.0.1", "--port-range", f"{first}-{first + PORTS - 1}"),
-            )
+            self.start_agent(host, "127.0.0.1")
+
+    def start_agent(self, host, address):
+        first = self.first_ports[host]
+        self.spawn(
+            f"agent-{host}",
+            *python("-m", "dataplane"),
+            *("agent", "--host-id", host, "--rack", f"rack-{host}"),
+            *("--zookeeper", f"127.0.0.1:{self.zookeeper_port}"),
+            *("--zookeeper-config", str(self.logins / f"{host}.properties")),
+            *("--data-dir", str(self.directory / host)),
+            *("--key-file", str(self.logins / f"{host}.key")),
+            *("--address", address, "--port-range", f"{first}-{first + PORTS - 1}"),
+        )
+
+    def agent_again(self, host, address):
+        """The next agent takes up the brokers of the one that was killed."""
+        agent = self.processes.pop(f"agent-{host}")
+        agent.kill()
+        agent.wait(30)
+        self.start_agent(host, address)
 
     def stop(self):
         """All at once: each stops the brokers that it runs first."""
@@ -173,3 +185,33 @@ def test_a_broker_moves_under_load_and_nothing_acknowledged_is_lost(service):
     assert f":{plan['diff']['after']['client_port']}" in servers
     assert f":{plan['diff']['before']['client_port']}" not in servers
     assert read_back(clients, len(ledger.acknowledged)) == ledger.acknowledged
+    follows_its_host(service, clients, after)
+
+
+def planned(service):
+    """Null until the agent is back and has registered its address."""
+    try:
+        return service.plan("cluster.change_addresses", canary_s=0)
+    except Refused as refused:
+        if refused.problem["code"] == "nothing-to-do":
+            return None
+        raise
+
+
+def follows_its_host(service, clients, host):
+    """Its agent is started with another address: the broker listens and advertises there."""
+    service.agent_again(host, OTHER)
+    end_s = time.monotonic() + WIPED_S
+    while (plan := planned(service)) is None:
+        assert time.monotonic() < end_s, service.log_tail(f"agent-{host}")
+        time.sleep(0.2)
+    (row,) = plan["diff"]["brokers"]
+    assert (row["id"], row["from_address"], row["to_address"]) == (2, "127.0.0.1", OTHER)
+    ended = service.finish(service.confirm(plan))
+    assert ended["state"] == "succeeded", ended
+    consumer = clients.consumer("addresses")
+    nodes = consumer.list_topics(timeout=30).brokers
+    consumer.close()
+    assert {node.id: node.host for node in nodes.values()}[2] == OTHER
+    servers = service.get(f"/clusters/{service.cluster_id}")["bootstrap_servers"]
+    assert f"{OTHER}:" in servers

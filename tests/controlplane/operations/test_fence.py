@@ -26,6 +26,7 @@ WRITES = {
     "alter_broker_configs",
     "alter_default_broker_configs",
     "alter_quotas",
+    "alter_replica_log_dirs",
     "alter_topic_configs",
     "commit_group_offsets",
     "create_acls",

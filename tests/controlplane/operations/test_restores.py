@@ -62,6 +62,7 @@ RESTORING = [
 NO_WAY_BACK = {
     "broker.restart",
     "cluster.replace_broker",
+    "cluster.change_addresses",
     "cluster.finalize_version",
     "cluster.restart",
     "leaders.elect",

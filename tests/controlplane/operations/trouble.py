@@ -67,10 +67,18 @@ def seen(world: World) -> dict[str, Any]:
         "desired": {key: spec["state"] for key, spec in hosts.desired.items()},
         "chroots": set(hosts.chroots),
         "clusters": [(row.name, row.phase) for row in rows],
+        "directories": {
+            broker.key: (broker.log_dirs, broker.given_up_dirs)
+            for row in rows
+            for broker in row.brokers.all()
+        },
         "software": {
             row.name: (
                 row.protocol_version,
-                {broker.key: broker.version or row.version for broker in row.brokers.all()},
+                {
+                    broker.key: (broker.version or row.version, broker.address)
+                    for broker in row.brokers.all()
+                },
             )
             for row in rows
         },

@@ -6,8 +6,9 @@ from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import TP
 from controlplane.operations.services import operation_cancel, undo_plan_create
 from controlplane.operations.states import ACTIVE_STATES
+from controlplane.reassignments import operations
 from controlplane.reassignments.models import ThrottleLease
-from controlplane.reassignments.operations import OTHERS_LOOKS
+from controlplane.reassignments.operations import OTHERS_LOOKS, REFUSED_LOOKS
 from controlplane.reassignments.rules import REPLICA_KEYS
 from controlplane.reassignments.services import RATE_KEYS
 from controlplane.reassignments.tasks import release_expired
@@ -114,12 +115,62 @@ def test_failed_in_the_middle_lifts_the_throttle_and_stops_the_rest(orders):
         batch_size=1,
     )
     operation = drive(orders.start(plan), ticks=5)
-    orders.gateway.fail_next("reassign", GatewayError("INVALID_REPLICA_ASSIGNMENT", "no"))
+    orders.gateway.fail_next("reassign", GatewayError("CLUSTER_AUTHORIZATION_FAILED", "no"))
     assert drive(operation).state == "failed"
     assert operation.error["code"] == "refused-by-cluster"
     assert operation.error["step"] == "move"
     assert not orders.gateway.list_reassignments()
     no_throttle(orders)
+
+
+def without(world, broker):
+    """The broker is not up; what brings it back."""
+    node = world.gateway.brokers.pop(broker)
+    return lambda: world.gateway.brokers.update({broker: node})
+
+
+def begun_to_broker_3(orders):
+    """Partitions move one by one; the last one to 3 has not begun."""
+    moves = [
+        {"topic": "orders", "partition": part, "replicas": [1, 3] if part == 3 else [1, 2]}
+        for part in range(4)
+    ]
+    plan = orders.plan("reassignment", moves=moves, batch_size=1)
+    return drive(orders.start(plan), ticks=3)
+
+
+def test_moves_to_a_broker_that_is_killed_meanwhile_wait_until_it_is_back(orders):
+    operation = begun_to_broker_3(orders)
+    bring_back = without(orders, 3)
+    drive(operation, ticks=40)
+    assert operation.state in ACTIVE_STATES, operation.error
+    assert "waiting for broker 3, not up" in step(operation, "move").detail
+    assert replicas(orders)[:3] == [(1, 2)] * 3, "the others have gone on"
+    bring_back()
+    assert drive(operation).state == "succeeded"
+    assert replicas(orders)[3] == (1, 3)
+
+
+def test_one_that_stays_away_ends_the_move_and_says_what_stays(orders, monkeypatch):
+    operation = begun_to_broker_3(orders)
+    without(orders, 3)
+    drive(operation, ticks=10)
+    monkeypatch.setattr(operations, "AWAY_S", -1.0)
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "brokers-away"
+    assert "broker 3: not up" in operation.error["detail"]
+
+
+def test_a_controller_that_knows_it_first_is_asked_again_and_not_for_ever(orders):
+    refused = [GatewayError("INVALID_REPLICA_ASSIGNMENT", "not alive")]
+    operation = begun_to_broker_3(orders)
+    orders.gateway.fail_next("reassign", *refused * REFUSED_LOOKS)
+    drive(operation, ticks=REFUSED_LOOKS - 1)
+    assert "refused, asked again: not alive" in step(operation, "move").detail
+    assert drive(operation).state == "succeeded"
+    orders.gateway.fail_next("reassign", *refused * (REFUSED_LOOKS + 1))
+    back = orders.run("reassignment", topics=["orders"], target_brokers=[2, 4])
+    assert back.error["kafka_error"] == "INVALID_REPLICA_ASSIGNMENT"
 
 
 def test_a_foreign_move_meanwhile_fails_the_operation(orders):

@@ -69,8 +69,18 @@ def test_survey_sorts_and_batches_are_bounded():
     assert [m.tp.partition for m in found.todo] == [2]
     assert [m.tp.partition for m in found.foreign] == [3]
     assert [m.tp.partition for m in found.gone] == [4]
-    assert next_batch(found, batch_size=1) == ()
-    assert [m.tp.partition for m in next_batch(found, batch_size=9)] == [2]
+    everybody = {1, 2, 3}
+    assert next_batch(found, batch_size=1, live=everybody) == ((), ())
+    batch, away = next_batch(found, batch_size=9, live=everybody)
+    assert ([m.tp.partition for m in batch], away) == ([2], ())
+
+
+def test_moves_to_whoever_is_not_up_wait_and_the_others_go_on():
+    moves = [move(0, (1, 2), (1, 4)), move(1, (1, 2), (1, 3)), move(2, (2, 1), (5, 4))]
+    now = {TP("t", part): moves[part].before for part in range(3)}
+    found = survey(moves, now=now, ongoing=())
+    batch, away = next_batch(found, batch_size=9, live={1, 2, 3})
+    assert ([m.tp.partition for m in batch], away) == ([1], (4, 5))
 
 
 def test_bytes_arrived_never_exceeds_what_was_asked():

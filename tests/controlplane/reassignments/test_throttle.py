@@ -156,7 +156,7 @@ def test_the_way_back_is_verified_on_every_broker(orders):
 def test_a_failed_move_says_what_stays_where(orders):
     operation = started(orders)
     assert orders.gateway.calls.count("reassign") == 1
-    orders.gateway.fail_next("reassign", GatewayError("INVALID_REPLICA_ASSIGNMENT", "no"))
+    orders.gateway.fail_next("reassign", GatewayError("CLUSTER_AUTHORIZATION_FAILED", "no"))
     assert drive(operation).state == "failed"
     assert step(operation, "stop").detail == (
         "nothing moves any more; on the old brokers: orders-1; stays on the new brokers: orders-0"

@@ -11,6 +11,8 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
+from tests.controlplane.kind_plans import give_hosts_a_disk, moved_hosts, use_disk
+
 METHODS = ("get", "post", "put", "patch", "delete")
 # A person's own session: signing in and out, choosing among one's tenants, the password, one-time
 # links. Nobody has to be signed in for it, so it is not in these tables; tests/console has its own.
@@ -144,6 +146,14 @@ BODIES: dict[str, dict[str, Any]] = {
         "windows": [{"day": "sunday", "begins": "02:00", "minutes": 60}],
         "time_zone": "Europe/Berlin",
     },
+    "put /clusters/{cluster_id}/rebalance-schedule": {
+        "enabled": True,
+        "threshold_percent": 30,
+        "throttle_bytes_per_s": 1_000_000,
+        "windows": [{"day": "sunday", "begins": "02:00", "minutes": 60}],
+        "time_zone": "Europe/Berlin",
+    },
+    "post /operator/hosts/{host_id}/address": {"address": None},
     "post /operator/hosts/{host_id}/loss": {
         "plan_hash": "{host_loss}",
         "confirm": "{host}",
@@ -277,12 +287,21 @@ INPUTS: dict[str, dict[str, Any]] = {
     "cluster.delete": {},
     "broker.restart": {"broker": 1},
     "cluster.configure": {"config": {"log.retention.ms": "3600000"}, "canary_s": 0},
-    "cluster.replace_broker": {"broker": 1},
+    "cluster.replace_broker": {"broker": 1, "throttle_bytes_per_s": 50_000_000},
     "cluster.restart": {"brokers": [1], "canary_s": 0},
     "cluster.add_brokers": {"count": 2},
     "cluster.remove_brokers": {"brokers": [1]},
+    "cluster.add_log_directory": {"directory": "fast", "brokers": [1], "canary_s": 0},
+    "cluster.empty_log_directory": {
+        "directory": "bulk",
+        "brokers": [1],
+        "remove": True,
+        "bytes_per_s": 50_000_000,
+        "canary_s": 0,
+    },
     "cluster.upgrade": {"version": "0.2.0", "canary_s": 0},
     "cluster.finalize_version": {"canary_s": 0},
+    "cluster.change_addresses": {"canary_s": 0},
     "leaders.elect": {"topics": ["orders"], "broker": 1},
     "topic.create": {
         "name": "new",
@@ -387,6 +406,13 @@ def make_way(world: Any, kind: str) -> None:
             for part in topic.partitions:
                 part.replicas = (2, 3, 4)[: len(part.replicas)]
                 part.target = None
+    if kind == "cluster.change_addresses":
+        moved_hosts(world, "127.0.0.9")
+    if kind == "cluster.add_log_directory":
+        give_hosts_a_disk(world)
+    if kind == "cluster.empty_log_directory":
+        give_hosts_a_disk(world, "bulk")
+        use_disk(world, 1, "orders", name="bulk")
 
 
 # A kind that is not of the cluster that the service runs.

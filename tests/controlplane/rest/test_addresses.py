@@ -70,6 +70,12 @@ BAD_QUERY = {
     "users_q": ["\0", "x" * 300],
     "users_sort": ["secret", "--username", "\0", ""],
     "users_page": ["0", "-1", "1000001", "\0", ""],
+    "quotas_q": ["\0", "x" * 300],
+    "quotas_sort": ["secret", "--words", "\0", ""],
+    "quotas_page": ["0", "-1", "1000001", "\0", ""],
+    "drift_q": ["\0", "x" * 300],
+    "drift_sort": ["secret", "--name", "\0", ""],
+    "drift_page": ["0", "-1", "1000001", "\0", ""],
     "internal": ["yes", "1", "\0", ""],
     "lagging": ["yes", "TRUE", "\0", ""],
     "favourites": ["mine", "\0", ""],
@@ -97,6 +103,7 @@ BAD_QUERY = {
     "resource_name": ["x" * 300, "\0"],
     "host": ["example.org", "1.2.3", "\0"],
     "of": ["bogus", "\0"],
+    "on": ["orders", "/0", "orders/-1", "orders/x", "orders/²", "orders/" + "9" * 40, "\0/0"],
     "name": ["x" * 300, "\0"],
     "broker": ["x", "-1", "1.5", "9" * 40, "\0"],
     "range": ["week", "3600", "\0"],
@@ -106,6 +113,7 @@ BAD_QUERY = {
 
 # What has to be there for another parameter to be looked at.
 NEEDED = {
+    "get /clusters/{cluster_id}/analytics/consumption": {"on": "orders/0"},
     "get /clusters/{cluster_id}/analytics/offsets": {"topic": "orders"},
     "get /clusters/{cluster_id}/analytics/sparklines": {"of": "topic", "name": "orders"},
 }

@@ -77,6 +77,7 @@ ANOTHER_SHAPE = {
 }
 ASK_THE_CLUSTER |= ANOTHER_SHAPE
 QUERIES = {
+    "get /clusters/{cluster_id}/analytics/consumption": "?on=orders/0",
     "get /clusters/{cluster_id}/analytics/offsets": "?topic=orders",
     "get /clusters/{cluster_id}/analytics/sparklines": "?of=topic&name=orders",
 }

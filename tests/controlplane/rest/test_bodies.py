@@ -85,7 +85,10 @@ def test_wrong_types_are_named(owner, ids, state, row):
 
 
 # Where null or an empty text says something.
-NULLABLE = {"offset", "throttle_bytes_per_s", "value", "key", "partition", "producer_byte_rate"}
+NULLABLE = {
+    *("offset", "throttle_bytes_per_s", "bytes_per_s", "value", "key", "partition"),
+    "producer_byte_rate",
+}
 MAY_BE_EMPTY = {
     "confirm",
     "reason",
@@ -130,6 +133,8 @@ OTHER_WAYS = {
     *("ca_pem", "client_certificate_pem", "client_key_pem"),
     "rotation",  # what an undo names
     "lease",
+    # Instead of a change: what is there is taken over, or what single brokers have is removed.
+    *("adopt", "remove_own"),
     *("oauth_token_url", "oauth_client_id", "oauth_client_secret", "oauth_scope"),
 }
 

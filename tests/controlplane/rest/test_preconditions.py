@@ -35,7 +35,7 @@ API = "/api/v1"
 WRITES = ("post", "put", "patch", "delete")
 # Lists, streams and what is computed: nothing that somebody could change.
 NO_RESOURCE = re.compile(
-    r"analytics/(lag|retention|collector|rollups|usage|unused|disk|hot|silent|change|chart|sparklines|offsets|readiness)|audit-events|timeline|/moves$|openapi\.json"
+    r"analytics/(lag|retention|collector|rollups|usage|unused|disk|hot|silent|change|chart|sparklines|offsets|consumption|readiness)|audit-events|timeline|/moves$|openapi\.json"
 )
 # POSTs that change a resource which has a tag at another address.
 CHANGES_ANOTHER = {
@@ -43,6 +43,7 @@ CHANGES_ANOTHER = {
     "api/v1/alerts/<str:alert_id>/acknowledgement": "api/v1/alerts/<str:alert_id>",
     "api/v1/operator/users/<str:username>/link": "api/v1/operator/users/<str:username>",
     "api/v1/operator/hosts/<str:host_id>/drain": "api/v1/operator/hosts/<str:host_id>",
+    "api/v1/operator/hosts/<str:host_id>/address": "api/v1/operator/hosts/<str:host_id>",
     "api/v1/operator/hosts/<str:host_id>/loss": "api/v1/operator/hosts/<str:host_id>",
 }
 

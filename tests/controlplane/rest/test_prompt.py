@@ -31,6 +31,7 @@ HEARD_AT_MS = 1_767_225_600_000
 READS = [row for row in operations() if not row.is_write]
 PAGES = [row for row in READS if row.path.startswith("/console/api/pages/")]
 QUERIES = {
+    "get /clusters/{cluster_id}/analytics/consumption": "?on=orders/0",
     "get /clusters/{cluster_id}/analytics/offsets": "?topic=orders",
     "get /clusters/{cluster_id}/analytics/sparklines": "?of=topic&name=orders",
 }
@@ -75,6 +76,7 @@ RECORDS = {
 }
 PARTS_NOBODY_KEEPS = {
     "broker": {"settings"},
+    "directories": {"directories"},
     "producers": {"producers"},
     "replicas": {"replicas"},
 }

@@ -12,6 +12,8 @@ import sys
 
 import pytest
 from cryptography.fernet import Fernet
+from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.errors import KafkaError, NoError
 
 from dataplane.agent.processes import start_ticks_of
 from dataplane.config import parse_properties
@@ -57,7 +59,7 @@ async def stage(tmp_path):
     stage.zk, stage.start_agent, stage.dir = session, start_agent, tmp_path
     stage.port, stage.zookeeper = free_port(), zookeeper.connect_string
 
-    async def want(state, generation=1, **config):
+    async def want(state, generation=1, log_dirs=(), given_up=(), **config):
         spec = {
             "v": 1,
             "cluster_id": "cl_test",
@@ -70,6 +72,8 @@ async def stage(tmp_path):
                 "offsets.topic.replication.factor": "1",
                 **config,
             },
+            "log_dirs": [*log_dirs],
+            "given_up": [*given_up],
             "secret": Fernet(key).encrypt(json.dumps({"num.partitions": "5"}).encode()).decode(),
         }
         data = json.dumps(spec).encode()
@@ -167,6 +171,58 @@ async def test_life_of_a_provisioned_broker(stage):
     agent.terminate()
     assert agent.wait(20) == 0
     assert await zk.exists("/penstock/hosts/h1/alive") is None
+
+
+async def test_a_broker_gets_another_disk_and_gives_it_back_when_it_is_empty(stage):
+    disk = stage.dir / "fast"
+    stage.start_agent("--extra-data-dir", f"fast={disk}")
+    await stage.want("running", log_dirs=["fast"])
+    report = await stage.observed(state="running", generation=1)
+    said = {each["name"]: each for each in report["log_dirs"]}
+    assert said["fast"] == {"name": "fast", "path": f"{disk}/{KEY}/data", "problem": ""}
+    await registered(stage.zk)
+    bootstrap = f"127.0.0.1:{stage.port}"
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    try:
+        topic = NewTopic("t", 4, 1)
+        await asyncio.to_thread(admin.create_topics, [topic])
+        assert len(await asyncio.to_thread(_held_in, disk / KEY / "data")) == 2
+        # It holds replicas, so it is not taken away, whatever is desired.
+        await stage.want("running", generation=2)
+        kept = await stage.observed(state="running", generation=2)
+        (fast,) = [each for each in kept["log_dirs"] if each["name"] == "fast"]
+        assert "still holds replicas" in fast["problem"]
+        main = str(stage.dir / "brokers" / KEY / "data")
+        moves = {
+            ("t", int(name.rpartition("-")[2]), 7): main for name in _held_in(disk / KEY / "data")
+        }
+        await registered(stage.zk)
+        async with asyncio.timeout(30):
+            while not await asyncio.to_thread(_moved, admin, moves):
+                await asyncio.sleep(0.1)  # until the new process knows its replicas
+        async with asyncio.timeout(20):
+            while _held_in(disk / KEY / "data"):
+                await asyncio.sleep(0.05)
+    finally:
+        admin.close()
+    await stage.want("running", generation=3)
+    without = await stage.observed(state="running", generation=3)
+    assert [each["name"] for each in without["log_dirs"]] == ["main"]
+    assert not (disk / KEY).exists()
+    assert len(_held_in(stage.dir / "brokers" / KEY / "data")) == 4
+
+
+def _moved(admin, moves):
+    with contextlib.suppress(KafkaError):
+        answer = admin.alter_replica_log_dirs(moves)
+        return all(error is NoError for error in answer.values())
+    return False
+
+
+def _held_in(log_dir):
+    return [
+        path.name for path in log_dir.glob("t-*") if not path.name.endswith(("-delete", "-future"))
+    ]
 
 
 async def test_brokers_outlive_a_killed_agent_and_are_taken_up(stage):

@@ -79,7 +79,12 @@ def test_both_planes_have_one_form():
     assert said == asker.Unanswered(
         "The agent of this broker's host says: no such broker.", is_refusal=True
     )
-    assert {kind.value for kind in Kind} == {asker.LOG_TAIL, asker.DENIALS, asker.SEGMENTS}
+    assert {kind.value for kind in Kind} == {
+        asker.LOG_TAIL,
+        asker.DENIALS,
+        asker.ADMINISTERED,
+        asker.SEGMENTS,
+    }
     assert asker.LEVELS == LEVELS
     assert (asker.ANSWER_BYTES_MAX, asker.OPEN_MAX) == (ANSWER_BYTES_MAX, OPEN_MAX)
 

@@ -139,7 +139,7 @@ SEALED = {"penstock.inter.broker.username": "b", "penstock.inter.broker.password
 
 def settings_of(config, sealed=SEALED, **options):
     row = json.dumps({**GOOD, "config": {**CONNECT, **config}}).encode()
-    return broker_settings(decode_desired("cl_1-2", row), sealed, log_dir="/home/data", **options)
+    return broker_settings(decode_desired("cl_1-2", row), sealed, log_dirs="/home/data", **options)
 
 
 def test_a_broker_stays_below_the_agents_own_chroot():

@@ -10,6 +10,8 @@ from kio.serial import entity_reader
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.model.errors import ErrorCode
+from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
 from dataplane.wire.apis import ApiKey
 from dataplane.wire.compression import Compression
 from dataplane.wire.messages.produce import (
@@ -86,6 +88,30 @@ async def test_losing_leadership_ends_the_wait_with_a_hint(broker: OneBroker) ->
     assert only(response).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert only(response).current_leader.leader_id == PEER
     assert [node.node_id for node in response.node_endpoints] == [PEER]
+
+
+async def test_the_hint_is_the_replicas_own_where_metadata_is_behind(broker: OneBroker) -> None:
+    """LeaderAndIsr has come, UpdateMetadata has not: who waits is answered in between."""
+    topic_id = broker.topic("t", replicas=(ME, PEER))
+    request = produce("t", batch("a"), acks=-1)
+    answer = broker.submit(request, 10)
+    moved = PartitionState(
+        index=0,
+        leader=PEER,
+        leader_epoch=1,
+        partition_epoch=1,
+        replicas=(ME, PEER),
+        isr=(ME, PEER),
+    )
+    where = TopicPartition("t", 0)
+    assert broker.replica_manager.apply_state(where, topic_id, moved, is_new=False) == 0
+    response = read_answer(request, 10, await settled(answer))
+    leader = only(response).current_leader
+    assert (leader.leader_id, leader.leader_epoch) == (PEER, 1)
+    assert [node.node_id for node in response.node_endpoints] == [PEER]
+    broker.topic("t", replicas=(PEER, THIRD), leader=THIRD, leader_epoch=2)
+    later = only(await broker.ask(request, 10)).current_leader
+    assert (later.leader_id, later.leader_epoch) == (THIRD, 2), "the metadata is newer by now"
 
 
 async def test_acks_all_below_the_minimum_isr_is_refused_before_the_append() -> None:

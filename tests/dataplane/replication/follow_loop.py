@@ -42,6 +42,7 @@ class Follower:
     leader_epoch: int = 9
     index: int = 0
     topic_id: uuid.UUID = TOPIC_ID
+    is_in_isr: bool = False
 
     @property
     def topic_partition(self) -> TopicPartition:

@@ -306,6 +306,21 @@ def test_a_log_start_that_moved_by_itself_is_named_within_the_sweep():
     assert asked(core.next_step(SWEEP_MS)) == [A]
 
 
+def test_who_is_in_the_isr_is_not_held_back_under_another_leader():
+    """It would keep the new leader's acknowledgements waiting until the quota has room again."""
+    quota = ReplicationQuota(FakeClock(), samples=11, sample_ms=1_000)
+    core, (first, second) = two(quota=quota)
+    quota.throttle("t", None)
+    quota.bound_bytes_per_s = 1
+    quota.record(1 << 20)
+    core.add(Follower(first.log, leader_epoch=10, is_in_isr=True))
+    core.add(Follower(second.log, leader_epoch=10, index=1))
+    assert asked(core.next_step(0)) == [A]
+    answers = [of(0, records(first.log, 1, high_watermark=90))]
+    core.on_response(core.newest, respond(answers, session_id=7), 0)
+    assert isinstance(core.next_step(0), RetryLater), "it fell behind, and waits as others do"
+
+
 def test_throttled_partitions_that_lag_are_left_out_while_the_quota_is_used_up():
     quota = ReplicationQuota(FakeClock(), samples=11, sample_ms=1_000)
     core, (first, _) = two(quota=quota)

@@ -429,3 +429,12 @@ def test_who_is_in_sync_is_known_by_answers_with_records():
     assert state.is_in_sync
     take(state, PartitionData(partition_index=0, high_watermark=9))
     assert state.is_in_sync
+
+
+def test_whom_the_controller_counts_in_the_isr_begins_in_sync():
+    log = World().open()
+    follower = Follower(log, is_in_isr=True)
+    state = PartitionFetchState(follower, backoff_max_ms=BACKOFF_MAX_MS, reports=[])
+    assert state.is_in_sync
+    take(state, records(log, 1, high_watermark=4))
+    assert not state.is_in_sync

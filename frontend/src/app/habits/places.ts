@@ -31,6 +31,7 @@ export const PLACES: readonly Place[] = [
   { title: navigation.analytics, path: "/clusters/{cluster}/analytics", key: "l" },
   { title: navigation.access, path: "/clusters/{cluster}/access", key: "x" },
   { title: navigation.reassign, path: "/clusters/{cluster}/reassign", key: "m" },
+  { title: navigation.drift, path: "/clusters/{cluster}/drift" },
   { title: navigation.clusterUsage, path: "/clusters/{cluster}/usage", key: "u" },
 ];
 

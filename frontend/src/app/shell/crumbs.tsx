@@ -1,8 +1,10 @@
 import { IconChevronRight } from "@tabler/icons-react";
 import { Link, useLocation, useParams } from "@tanstack/react-router";
-import { Fragment, type ReactNode } from "react";
+import { Fragment, lazy, type ReactNode, Suspense } from "react";
 import { useCluster } from "@/lib/use-clusters";
 import { words } from "@/words";
+
+const RunbookCrumb = lazy(() => import("./runbook-crumb"));
 
 /** A link to where this page belongs is not the current page. */
 const EXACT = { exact: true } as const;
@@ -15,6 +17,7 @@ const sections = (): Record<string, string> => ({
   groups: say.groups,
   access: say.access,
   reassign: say.reassign,
+  drift: say.drift,
   analytics: say.analytics,
   events: say.events,
   usage: say.clusterUsage,
@@ -33,7 +36,7 @@ const pages = (): Record<string, string> => ({
 
 /** Where this page is: cluster, section, resource. */
 export function Crumbs() {
-  const { broker, clusterId, topic, group, operationId, alertId, runbookId } = useParams({ strict: false });
+  const { broker, clusterId, topic, group, operationId, alertId, runbookId, hostId } = useParams({ strict: false });
   const { pathname } = useLocation();
   const cluster = useCluster(clusterId);
   const items: ReactNode[] = [];
@@ -95,7 +98,12 @@ export function Crumbs() {
         say.runbooks
       ),
     );
-    if (runbookId) items.push(runbookId);
+    if (runbookId)
+      items.push(
+        <Suspense>
+          <RunbookCrumb id={runbookId} />
+        </Suspense>,
+      );
   } else if (pathname.startsWith("/operations")) {
     items.push(
       operationId ? (
@@ -107,6 +115,13 @@ export function Crumbs() {
       ),
     );
     if (operationId) items.push(operationId);
+  } else if (hostId) {
+    items.push(
+      <Link activeOptions={EXACT} to="/platform" search={{ tab: "hosts" }}>
+        {say.platform}
+      </Link>,
+      hostId,
+    );
   } else items.push(pages()[pathname] ?? say.overview);
   return (
     <nav aria-label={say.breadcrumb} className="ps-crumbs">

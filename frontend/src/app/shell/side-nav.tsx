@@ -5,6 +5,7 @@ import {
   IconBuilding,
   IconChartHistogram,
   IconClipboardList,
+  IconGitCompare,
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
@@ -150,6 +151,9 @@ function ClusterLinks({ clusterId }: { clusterId: string }) {
       </Link>
       <Link to="/clusters/$clusterId/reassign" params={params} activeOptions={{ includeSearch: false }}>
         <IconArrowsExchange {...ICON} /> {say.reassign}
+      </Link>
+      <Link to="/clusters/$clusterId/drift" params={params} activeOptions={{ includeSearch: false }}>
+        <IconGitCompare {...ICON} /> {say.drift}
       </Link>
     </>
   );

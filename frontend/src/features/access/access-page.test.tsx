@@ -4,6 +4,7 @@ import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { AT, plan, session } from "@/testing/samples";
 import { type Answers, ok, unavailable } from "@/testing/server";
+import { quotasPage } from "@/testing/samples-access";
 
 const PATH = "/clusters/c1/access";
 const user = (username: string, managed = false, first: object[] = [], more: object = {}) => ({
@@ -41,7 +42,12 @@ const overlap = {
   problem: "",
 };
 const read = { as_of: AT, stale_reason: null };
-const drift = (data: object[], more: object = {}) => ok({ data, users: read, acls: read, ...more });
+const drift = (data: { area?: string; name?: string; text?: string }[], more: object = {}) =>
+  ok({
+    ...{ data, users: read, acls: read, page: 1, size: 50, matched: data.length, total: data.length },
+    changed_users: data.filter((row) => row.area === "user").map((row) => ({ username: row.name, text: row.text })),
+    ...more,
+  });
 const changed = {
   area: "user",
   name: "app",
@@ -68,7 +74,7 @@ const removed = {
 const parts = {
   drift: drift([]),
   overlaps: ok([]),
-  quotas: ok([]),
+  quotas: ok(quotasPage()),
   users: ok([user("app", false, [rule, denial], { denies: 1 }), user("idle"), user("penstock", true)]),
   users_counts: counts(3, { managed: ["penstock"] }),
   acls_counts: counts(2),
@@ -241,7 +247,7 @@ describe("access", () => {
   });
 
   it("marks what was changed outside, and says what it is now, how an operation left it, and when it was seen", async () => {
-    const { router } = await open("", { ...parts, drift: drift([changed, removed]) });
+    const { router } = await open("", { ...parts, drift: drift([removed, changed]) });
     expect((await rowsOf("Users"))[0]?.[0]).toBe("appChanged outside");
     expect(screen.getByText("2 changes from outside")).toBeTruthy();
     fireEvent.click(screen.getByRole("tab", { name: "Changed outside (2)" }));
@@ -257,7 +263,7 @@ describe("access", () => {
   });
 
   it("offers both ways to mend a difference, and says why there is none", async () => {
-    await open("?tab=drift", { ...parts, drift: drift([changed, removed]) });
+    await open("?tab=drift", { ...parts, drift: drift([removed, changed]) });
     const rows = await rowsOf("Changed outside");
     const who = "Changed by unknown: changed outside of Penstock.";
     expect(rows.map((row) => row[4])).toEqual([`${who} Put back…Take over…`, `${who} Passwords are not kept.`]);
@@ -265,10 +271,22 @@ describe("access", () => {
     expect(screen.getByRole("button", { name: `Take over ${removed.name} as the brokers have it` })).toBeTruthy();
   });
 
-  it("pages what was changed outside", async () => {
-    const many = Array.from({ length: 51 }, (_, at) => ({ ...changed, name: `user-${String(at).padStart(2, "0")}` }));
-    await open("?tab=drift&page=2", { ...parts, drift: drift(many) });
+  it("has what was changed outside searched, ordered and paged by the server", async () => {
+    const last = drift([{ ...changed, name: "user-50" }], { page: 2, matched: 51, total: 60 });
+    const { asked } = await open("?tab=drift&page=2&q=user", { ...parts, drift: last });
     expect((await rowsOf("Changed outside")).map((row) => row[0])).toEqual(["user user-50"]);
+    expect(screen.getByText("60 changes from outside")).toBeTruthy();
+    const page = asked.findLast(({ url }) => url.startsWith("/console/api/pages/access/c1"))?.url;
+    expect(page).toContain("drift_q=user");
+    expect(page).toContain("drift_page=2");
+    fireEvent.click(screen.getByRole("button", { name: "Is now" }));
+    await waitFor(() => expect(asked.some(({ url }) => /drift_sort=-?observed/.test(url))).toBe(true));
+  });
+
+  it("says that no change matches, and not that nothing was changed", async () => {
+    await open("?tab=drift&q=nobody", { ...parts, drift: drift([], { total: 60 }) });
+    expect(await screen.findByText("No change matches")).toBeTruthy();
+    expect(screen.queryByText("Nothing was changed outside")).toBeNull();
   });
 
   it("says that nothing was changed outside only of what was read", async () => {

@@ -23,11 +23,11 @@ import { type AclInput, asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
 import { CheckView } from "./check-view";
 import { DeniedView } from "./denied-view";
-import { DriftView } from "./drift-view";
+import { DRIFT_SORTS, DriftView } from "./drift-view";
 import { MatrixView } from "./matrix-view";
 import { NewUserForm } from "./new-user-form";
 import { QuotaForm } from "./quota-form";
-import { QuotaTable } from "./quota-table";
+import { QUOTA_SORTS, QuotaTable } from "./quota-table";
 import { RotateForm } from "./rotate-form";
 import { USER_SORTS, UserTable } from "./user-table";
 
@@ -50,9 +50,11 @@ const aclDraft = ({ principal = "", start }: Extract<Form, { kind: "acl" }>) =>
 /** The first tab has no word in the address. */
 const asTab = (value: string | null) => ACCESS_TABS.find((tab) => tab === value && tab !== "users");
 
-/** Of both lists; what the address says is of the tab's own. */
+/** Of each list; what the address says is of the tab's own. */
 function asked(tab: (typeof ACCESS_TABS)[number], { q, sort, page }: TableView & { q?: string }) {
   if (tab === "acls") return { q, sort: sortOf(sort, ACL_SORTS), page };
+  if (tab === "quotas") return { quotas_q: q, quotas_sort: sortOf(sort, QUOTA_SORTS), quotas_page: page };
+  if (tab === "drift") return { drift_q: q, drift_sort: sortOf(sort, DRIFT_SORTS), drift_page: page };
   return tab === "users" ? { users_q: q, users_sort: sortOf(sort, USER_SORTS), users_page: page } : {};
 }
 
@@ -76,9 +78,9 @@ export function AccessPage() {
   const parts = query.data?.parts;
   const userCounts = parts?.users_counts.data;
   const aclCounts = parts?.acls_counts.data;
-  const quotas = parts?.quotas.data ?? [];
+  const quotaCount = parts?.quotas.data?.total;
   const overlaps = parts?.overlaps.data ?? [];
-  const drifted = parts?.drift.data?.data ?? [];
+  const driftCount = parts?.drift.data?.total ?? 0;
   const rotated = form?.kind === "rotate" ? form.username : null;
   const see = (view: TableView & { q?: string }) =>
     void navigate({ search: (old) => ({ ...old, ...view }), replace: true, resetScroll: false });
@@ -87,11 +89,7 @@ export function AccessPage() {
     <>
       <PageHeader
         title={say.access}
-        mark={
-          drifted.length > 0 && (
-            <Status tone="warn" label={say.changesFromOutside(drifted.length)} hint={say.notAsLeft} />
-          )
-        }
+        mark={driftCount > 0 && <Status tone="warn" label={say.changesFromOutside(driftCount)} hint={say.notAsLeft} />}
         seen={query.data?.parts.users}
         sub={say.whoMayConnect}
         actions={
@@ -126,11 +124,11 @@ export function AccessPage() {
           <Tabs.Tab value="denied">{say.tabs.denied}</Tabs.Tab>
           <Tabs.Tab value="quotas">
             {say.tabs.quotas}
-            {quotas.length > 0 && ` (${quotas.length})`}
+            {amount(quotaCount)}
           </Tabs.Tab>
           <Tabs.Tab value="drift">
             {say.tabs.changedOutside}
-            {drifted.length > 0 && ` (${drifted.length})`}
+            {amount(driftCount)}
           </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
@@ -142,7 +140,7 @@ export function AccessPage() {
                   counts={userCounts}
                   view={search}
                   onView={see}
-                  drifted={drifted}
+                  changed={parts?.drift.data?.changed_users ?? []}
                   overlaps={overlaps}
                   canWrite={canWrite}
                   onAddAcls={(username) => setForm({ kind: "acl", principal: `User:${username}` })}
@@ -237,9 +235,11 @@ export function AccessPage() {
             }
           >
             <PartView query={query} name="quotas">
-              {(rows) => (
+              {(quotas) => (
                 <QuotaTable
-                  quotas={rows}
+                  quotas={quotas}
+                  view={search}
+                  onView={see}
                   canWrite={canWrite}
                   onChange={(row) => setForm({ kind: "quota", row })}
                   empty={
@@ -261,7 +261,7 @@ export function AccessPage() {
                   drift={drift}
                   onPlan={canWrite ? plan : undefined}
                   view={search}
-                  onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+                  onView={see}
                 />
               )}
             </PartView>
@@ -289,7 +289,6 @@ export function AccessPage() {
         key={form?.kind === "quota" ? `open-${form.row?.words ?? ""}` : "no-quota"}
         opened={form?.kind === "quota"}
         row={form?.kind === "quota" ? form.row : undefined}
-        quotas={quotas}
         clusterId={clusterId}
         onClose={() => setForm(null)}
         onPlan={(inputs) => plan({ kind: "quota.set", cluster_id: clusterId, inputs })}

@@ -2,7 +2,7 @@ import { Checkbox, Group, MultiSelect, Select, Stack, TextInput } from "@mantine
 import { ACL_TEMPLATES } from "@/generated/settings";
 import { words } from "@/words/access";
 import { operationWords } from "@/lib/acl-words";
-import { type AclInput, BY_HAND, OPERATIONS, templateOf } from "./acl-words";
+import { type AclInput, BY_HAND, OPERATIONS, templateOf, templateWords } from "./acl-words";
 
 const say = words.aclFields;
 
@@ -14,15 +14,17 @@ interface AclFieldsProps {
 /** A template and what it asks for, or any rule by hand; for whom is asked elsewhere. */
 export function AclFields({ value, onChange }: AclFieldsProps) {
   const template = templateOf(value.template);
+  const inWords = template && templateWords(template.name);
+  const titleOf = (field: { name: string; title: string }) => inWords?.asks[field.name] ?? field.title;
   return (
     <>
       <Select
         label={say.whatItDoes}
-        description={template?.text ?? say.anyRule}
+        description={inWords?.text ?? say.anyRule}
         size="sm"
         allowDeselect={false}
         data={[
-          ...ACL_TEMPLATES.map(({ name, title }) => ({ value: name, label: title })),
+          ...ACL_TEMPLATES.map(({ name }) => ({ value: name, label: templateWords(name).title })),
           { value: BY_HAND, label: say.ruleByHand },
         ]}
         value={template ? template.name : BY_HAND}
@@ -31,7 +33,7 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
       {template?.asks.map((field) => (
         <Stack key={field.name} gap={6}>
           <TextInput
-            label={field.title}
+            label={titleOf(field)}
             description={field.is_required ? undefined : say.leftEmpty}
             placeholder={field.hint}
             size="sm"
@@ -44,7 +46,7 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
           {field.may_be_prefix && (
             <Checkbox
               size="xs"
-              label={say.everyWhoseNameStarts(field.title.toLowerCase())}
+              label={say.everyWhoseNameStarts(titleOf(field).toLowerCase())}
               checked={value.prefixes.includes(field.name)}
               onChange={(event) =>
                 onChange({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ACL_TEMPLATES } from "@/generated/settings";
 import type { AclTemplate } from "@/lib/access";
+import { access } from "@/words/en/access";
 import { aclSummary, resourceWords } from "@/lib/acl-words";
 import {
   type AclInput,
@@ -10,6 +11,7 @@ import {
   shortOperation,
   templateBindings,
   templateOf,
+  templateWords,
 } from "./acl-words";
 
 const template = (name: string) => templateOf(name) as AclTemplate;
@@ -82,5 +84,16 @@ describe("access words", () => {
       "alter",
       "new one",
     ]);
+  });
+});
+
+describe("templates in words", () => {
+  it("are there for each that the service has, in its words", () => {
+    const inService = ACL_TEMPLATES.map(({ name, title, text, asks }) => [
+      name,
+      { title, text, asks: Object.fromEntries(asks.map((field) => [field.name, field.title])) },
+    ]);
+    expect(access.aclTemplates).toEqual(Object.fromEntries(inService));
+    expect(templateWords("of-tomorrow")).toEqual({ title: "of-tomorrow", text: "", asks: {} });
   });
 });

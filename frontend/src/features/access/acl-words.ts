@@ -16,6 +16,21 @@ type ResourceType = Rule["resource_type"];
 export const templateOf = (name: string): AclTemplate | undefined =>
   ACL_TEMPLATES.find((template) => template.name === name);
 
+interface TemplateWords {
+  title: string;
+  text: string;
+  asks: Readonly<Record<string, string>>;
+}
+const TEMPLATES: Readonly<Record<string, TemplateWords>> = words.aclTemplates;
+
+/** A template in words; one that this console does not know yet in the service's. */
+export function templateWords(name: string): TemplateWords {
+  const known = TEMPLATES[name];
+  if (known) return known;
+  const { title = name, text = "", asks = [] } = templateOf(name) ?? {};
+  return { title, text, asks: Object.fromEntries(asks.map((field) => [field.name, field.title])) };
+}
+
 /** The exact rules of a template; none while a required field is empty. As the service expands it. */
 export function templateBindings(
   template: AclTemplate,

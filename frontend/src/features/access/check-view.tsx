@@ -11,7 +11,7 @@ import { RESOURCE_TYPES, type ResourceType } from "@/lib/search";
 import { aclSentence, operationWords, typeWords } from "@/lib/acl-words";
 import type { AclBinding } from "@/lib/types";
 import { words } from "@/words/access";
-import { OPERATIONS, templateOf } from "./acl-words";
+import { OPERATIONS, templateWords } from "./acl-words";
 
 const say = words.checkView;
 
@@ -141,7 +141,7 @@ interface AnswerProps extends Pick<CheckViewProps, "canWrite" | "onGrant" | "onR
 function Answer({ decision, canWrite, onGrant, onRemove }: AnswerProps) {
   const { verdict, deciding, missing, reason, unknown_reason, other_hosts, acls } = decision;
   const isDenied = reason === "deny-rule";
-  const titles = decision.templates.map((name) => templateOf(name)?.title ?? name);
+  const titles = decision.templates.map((name) => templateWords(name).title);
   return (
     <Stack gap="sm">
       <Notice tone={TONES[verdict]} title={say.verdicts[verdict]}>

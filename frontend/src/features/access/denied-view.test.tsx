@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openPage, press, rowsOf } from "@/testing/app";
 import { AT, plan, session } from "@/testing/samples";
 import { type Answers, type Asked, ok, PENDING, Refusal } from "@/testing/server";
+import { noDrift, quotasPage } from "@/testing/samples-access";
 import { grantFor } from "./denied-grant";
 
 const DENIALS = "GET /api/v1/clusters/c1/access/denials";
@@ -28,8 +29,8 @@ const parts = {
   acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
   overlaps: ok([]),
   acls: ok([]),
-  quotas: ok([]),
-  drift: ok({ data: [], users: read, acls: read }),
+  quotas: ok(quotasPage()),
+  drift: ok(noDrift()),
 };
 const attempt = {
   event: "denied" as const,

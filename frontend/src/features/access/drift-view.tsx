@@ -7,23 +7,27 @@ import { Empty } from "@/components/empty";
 import { Mend } from "@/components/mend";
 import { Notice } from "@/components/notice";
 import { RelTime } from "@/components/rel-time";
-import type { AccessDrift, PlanRequest } from "@/lib/types";
+import { SearchBox } from "@/components/search-box";
+import type { AccessDriftPage, PlanRequest } from "@/lib/types";
 import { words } from "@/words/access";
 
 const say = words.driftView;
 
-type Row = AccessDrift["data"][number];
-type Age = AccessDrift["users"];
+type Row = AccessDriftPage["data"][number];
+type Age = AccessDriftPage["users"];
+
+/** What the server orders them by. */
+export const DRIFT_SORTS = ["name", "observed", "desired", "seen"] as const;
 
 const column = createColumnHelper<Row>();
 
 interface DriftViewProps {
   clusterId: string;
-  drift: AccessDrift;
+  drift: AccessDriftPage;
   /** Left out for readers, who are offered nothing. */
   onPlan?: (request: PlanRequest) => void;
-  view: TableView;
-  onView: (view: TableView) => void;
+  view: TableView & { q?: string };
+  onView: (view: TableView & { q?: string }) => void;
 }
 
 /** What was changed outside of Penstock; what was not read is said to be unknown, never unchanged. */
@@ -100,9 +104,26 @@ export function DriftView({ clusterId, drift, onPlan, view, onView }: DriftViewP
       {ages.map(([what, age]) => (
         <AgeNotice key={what} what={what} age={age} />
       ))}
-      {(isAnyKnown || drift.data.length > 0) && (
+      {drift.total > 0 && (
+        <div className="ps-card-body" style={{ paddingBottom: 12 }}>
+          <Link to="/clusters/$clusterId/drift" params={{ clusterId }} className="ps-link">
+            {say.sinceWhen}
+          </Link>
+        </div>
+      )}
+      {drift.total > 0 && (
+        <div className="ps-toolbar">
+          <SearchBox
+            value={view.q ?? ""}
+            label={say.searchChanges}
+            onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })}
+          />
+        </div>
+      )}
+      {(isAnyKnown || drift.total > 0) && (
         <DataTable
           rows={drift.data}
+          paged={drift}
           columns={columns}
           rowId={(row) => `${row.area} ${row.name}`}
           label={say.changedOutside}
@@ -110,12 +131,16 @@ export function DriftView({ clusterId, drift, onPlan, view, onView }: DriftViewP
           view={view}
           onView={onView}
           empty={
-            <Empty
-              icon={<IconCircleCheck size={20} />}
-              title={isKnown ? say.nothingWasChanged : say.nothingIsKnownToBeChanged}
-            >
-              {say.asLeft(isKnown ? say.usersAndAcls : drift.users.as_of ? say.users : say.acls)}
-            </Empty>
+            drift.total > 0 ? (
+              <Empty title={say.noChangeMatches}>{say.searchForLess}</Empty>
+            ) : (
+              <Empty
+                icon={<IconCircleCheck size={20} />}
+                title={isKnown ? say.nothingWasChanged : say.nothingIsKnownToBeChanged}
+              >
+                {say.asLeft(isKnown ? say.usersAndAcls : drift.users.as_of ? say.users : say.acls)}
+              </Empty>
+            )
           }
         />
       )}

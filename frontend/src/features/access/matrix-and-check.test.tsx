@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fill, openPage, press } from "@/testing/app";
 import { AT, plan, session } from "@/testing/samples";
 import { type Answers, ok, Refusal } from "@/testing/server";
+import { noDrift, quotasPage } from "@/testing/samples-access";
 
 const MATRIX = "GET /api/v1/clusters/c1/access/matrix";
 const DECISION = "GET /api/v1/clusters/c1/access/decision";
@@ -14,9 +15,9 @@ const parts = {
   users_counts: ok({ page: 1, size: 50, matched: 1, total: 1, managed: [] }),
   acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
   overlaps: ok([]),
-  quotas: ok([]),
+  quotas: ok(quotasPage()),
   acls: ok([]),
-  drift: ok({ data: [], users: read, acls: read }),
+  drift: ok(noDrift()),
 };
 const matrix = (more: object = {}) => ({
   data: [

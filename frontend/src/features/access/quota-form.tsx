@@ -2,6 +2,7 @@ import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { UserBox } from "@/components/user-box";
+import { useQuotaOf } from "@/lib/quota-search";
 import type { ClientQuota } from "@/lib/types";
 import {
   EMPTY_TEXTS,
@@ -21,7 +22,6 @@ interface QuotaFormProps {
   opened: boolean;
   /** What is set already, of whom; without it the form asks. */
   row?: ClientQuota;
-  quotas: ClientQuota[];
   clusterId: string;
   onClose: () => void;
   onPlan: (inputs: QuotaInputs) => void;
@@ -37,12 +37,13 @@ const WHOM: { value: Whom; label: string }[] = [
 ];
 
 /** Bounds of a user or client id; what is set already of the same stands in the fields. */
-export function QuotaForm({ opened, row, quotas, clusterId, onClose, onPlan }: QuotaFormProps) {
+export function QuotaForm({ opened, row, clusterId, onClose, onPlan }: QuotaFormProps) {
   const [whom, setWhom] = useState<Whom>("user");
   const [user, setUser] = useState("");
   const [client, setClient] = useState("");
   const entity = row ? entityOf(row) : entityAsked(whom, user.trim(), client.trim());
-  const known = row ?? quotas.find((one) => entity && sameEntity(entityOf(one), entity));
+  const found = useQuotaOf(clusterId, opened && !row ? entity : null);
+  const known = row ?? found;
   const before = known ? textsOf(known.quotas) : EMPTY_TEXTS;
   const [typed, setTyped] = useState<Partial<typeof EMPTY_TEXTS>>({});
   const texts = { ...before, ...typed };
@@ -117,6 +118,3 @@ function entityAsked(whom: Whom, user: string, client: string): Entity | null {
   if ((asksUser && !user) || (asksClient && !client)) return null;
   return { ...(asksUser ? { user } : {}), ...(asksClient ? { client_id: client } : {}) };
 }
-
-const sameEntity = (one: Entity, other: Entity): boolean =>
-  one.user === other.user && one.client_id === other.client_id;

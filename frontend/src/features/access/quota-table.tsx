@@ -2,8 +2,10 @@ import { Button, Group } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { Breakable } from "@/components/breakable";
-import { DataTable } from "@/components/data-table";
-import type { ClientQuota } from "@/lib/types";
+import { DataTable, type TableView } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { SearchBox } from "@/components/search-box";
+import type { ClientQuota, ClientQuotasPage } from "@/lib/types";
 import { QUOTA_KEYS, quotaWords, quotaText } from "@/lib/quotas";
 import { words } from "@/words/access";
 
@@ -11,15 +13,20 @@ const say = words.quotaTable;
 
 const column = createColumnHelper<ClientQuota>();
 
+/** What the server orders them by. */
+export const QUOTA_SORTS = ["words", ...QUOTA_KEYS] as const;
+
 interface QuotaTableProps {
-  quotas: ClientQuota[];
+  quotas: ClientQuotasPage;
+  view: TableView & { q?: string };
+  onView: (view: TableView & { q?: string }) => void;
   canWrite: boolean;
   onChange: (row: ClientQuota) => void;
   empty: ReactNode;
 }
 
 /** Who is bounded and how much each broker lets through. */
-export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProps) {
+export function QuotaTable({ quotas, view, onView, canWrite, onChange, empty }: QuotaTableProps) {
   const columns = [
     column.accessor("words", {
       header: say.of,
@@ -30,7 +37,7 @@ export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProp
       ),
     }),
     ...QUOTA_KEYS.map((key) =>
-      column.accessor((row) => row.quotas[key] ?? -1, {
+      column.accessor((row) => row.quotas[key] ?? undefined, {
         id: key,
         header: quotaWords[key].title,
         meta: { align: "right" as const, ...(key.endsWith("byte_rate") ? {} : { hideBelow: "sm" as const }) },
@@ -65,13 +72,25 @@ export function QuotaTable({ quotas, canWrite, onChange, empty }: QuotaTableProp
     }),
   ];
   return (
-    <DataTable
-      rows={quotas}
-      columns={columns}
-      rowId={(row) => row.words}
-      label={say.quotas}
-      defaultSort="words"
-      empty={empty}
-    />
+    <>
+      <div className="ps-toolbar">
+        <SearchBox
+          value={view.q ?? ""}
+          label={say.searchQuotas}
+          onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })}
+        />
+      </div>
+      <DataTable
+        rows={quotas.data}
+        paged={quotas}
+        columns={columns}
+        rowId={(row) => row.words}
+        label={say.quotas}
+        defaultSort="words"
+        view={view}
+        onView={onView}
+        empty={view.q ? <Empty title={say.noQuotaMatches}>{say.searchForLess}</Empty> : empty}
+      />
+    </>
   );
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openPage, press, rowsOf } from "@/testing/app";
 import { AT, plan, session } from "@/testing/samples";
 import { type Answers, ok, unavailable } from "@/testing/server";
+import { noDrift, quotasPage } from "@/testing/samples-access";
 import { isQuota, quotaChanges, quotaText, textsOf } from "@/lib/quotas";
 
 const MIB = 1024 * 1024;
@@ -24,6 +25,7 @@ const own = {
   words: "user penstock-admin",
   managed: true,
 };
+const some = (...data: object[]) => ok(quotasPage(...data));
 const read = { as_of: AT, stale_reason: null };
 const parts = {
   users: ok([
@@ -33,8 +35,8 @@ const parts = {
   acls_counts: ok({ page: 1, size: 50, matched: 0, total: 0 }),
   overlaps: ok([]),
   acls: ok([]),
-  quotas: ok([quota, own]),
-  drift: ok({ data: [], users: read, acls: read }),
+  quotas: some(quota, own),
+  drift: ok(noDrift()),
 };
 const open = (more: object = {}, answers: Answers = {}) =>
   openPage("/clusters/c1/access?tab=quotas", {
@@ -86,14 +88,18 @@ describe("quotas", () => {
 
   it("sets those of a client id of every user's, and begins with what is set already", async () => {
     const etl = { ...quota, entity: [{ type: "client-id", name: "etl" }], words: "client id etl" };
-    const { asked } = await open({ quotas: ok([etl]) });
-    await rowsOf("Quotas");
+    const { asked } = await open(
+      { quotas: some() },
+      { "GET /api/v1/clusters/c1/quotas": { data: [etl], observed: read } },
+    );
+    await screen.findByText("No quotas yet");
     press("Set quotas");
     const form = await dialog();
     fireEvent.click(form.getByLabelText("Of", { selector: "input" }));
     fireEvent.click(await screen.findByRole("option", { name: "One client id" }));
     fireEvent.change(form.getByLabelText("Client id"), { target: { value: "etl" } });
-    expect((form.getByLabelText(/^Produces at most/) as HTMLInputElement).value).toBe("2");
+    await waitFor(() => expect((form.getByLabelText(/^Produces at most/) as HTMLInputElement).value).toBe("2"));
+    expect(asked.filter(({ url }) => url.endsWith("/quotas?q=etl"))).toHaveLength(1);
     fireEvent.change(form.getByLabelText(/^Consumes at most/), { target: { value: "0.5" } });
     fireEvent.click(form.getByRole("button", { name: "Review plan" }));
     await waitFor(() =>
@@ -101,6 +107,28 @@ describe("quotas", () => {
         inputs: { client_id: "etl", quotas: { consumer_byte_rate: MIB / 2 } },
       }),
     );
+  });
+
+  it("are searched, ordered and paged by the server", async () => {
+    const { asked, router } = await open({ quotas: ok({ data: [quota], page: 2, size: 50, matched: 51, total: 60 }) });
+    await rowsOf("Quotas");
+    expect(screen.getByRole("tab", { name: "Quotas (60)" })).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: /^Produces at most/ }));
+    await waitFor(() => expect(asked.some(({ url }) => /quotas_sort=-?producer_byte_rate/.test(url))).toBe(true));
+    fireEvent.change(screen.getByRole("searchbox", { name: "Search quotas" }), { target: { value: "app" } });
+    await waitFor(() => expect(asked.some(({ url }) => url.includes("quotas_q=app"))).toBe(true));
+    expect(router.state.location.search).toMatchObject({ tab: "quotas", q: "app" });
+    expect(asked.some(({ url }) => /[?&](?:q|users_q|drift_q)=/.test(url))).toBe(false);
+  });
+
+  it("say that nothing matches, and not that there are none", async () => {
+    await openPage("/clusters/c1/access?tab=quotas&q=nobody", {
+      "GET /console/api/pages/access/c1": {
+        parts: { ...parts, quotas: ok({ data: [], page: 1, size: 50, matched: 0, total: 60 }) },
+      },
+    });
+    expect(await screen.findByText("No quota matches")).toBeTruthy();
+    expect(screen.queryByText("No quotas yet")).toBeNull();
   });
 
   it("offers no change of the service's own, and none to a viewer", async () => {
@@ -116,7 +144,7 @@ describe("quotas", () => {
   });
 
   it("is empty in words, and says why it could not be read", async () => {
-    await open({ quotas: ok([]) });
+    await open({ quotas: some() });
     expect(await screen.findByText("No quotas yet")).toBeTruthy();
   });
 

@@ -8,7 +8,7 @@ import { DeleteItem } from "@/components/more-menu";
 import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
-import type { AccessDrift, KafkaUser, ListCounts, PasswordOverlap } from "@/lib/types";
+import type { AccessDriftPage, KafkaUser, ListCounts, PasswordOverlap } from "@/lib/types";
 import { words } from "@/words/access";
 import { aclSummary } from "@/lib/acl-words";
 
@@ -23,7 +23,7 @@ interface UserTableProps {
   view: TableView & { q?: string };
   onView: (view: TableView & { q?: string }) => void;
   overlaps: PasswordOverlap[];
-  drifted: AccessDrift["data"];
+  changed: AccessDriftPage["changed_users"];
   canWrite: boolean;
   onAddAcls: (username: string) => void;
   onRotate: (username: string) => void;
@@ -41,7 +41,7 @@ export function UserTable({
   view,
   onView,
   overlaps,
-  drifted,
+  changed,
   canWrite,
   onAddAcls,
   onRotate,
@@ -50,7 +50,7 @@ export function UserTable({
   empty,
 }: UserTableProps) {
   const overlapOf = (user: KafkaUser) => overlaps.find((one) => one.username === user.username);
-  const driftOf = (user: KafkaUser) => drifted.find((row) => row.area === "user" && row.name === user.username);
+  const driftOf = (user: KafkaUser) => changed.find((row) => row.username === user.username);
   const columns = [
     column.accessor("username", {
       header: say.user,
@@ -146,7 +146,7 @@ function May({ user: { managed, rules } }: { user: KafkaUser }) {
 }
 
 /** That the user was changed outside, and how. */
-function Drift({ drift }: { drift: AccessDrift["data"][number] | undefined }) {
+function Drift({ drift }: { drift: AccessDriftPage["changed_users"][number] | undefined }) {
   if (!drift) return null;
   return (
     <div style={{ fontSize: "0.8125rem" }}>

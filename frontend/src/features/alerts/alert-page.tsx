@@ -24,6 +24,7 @@ import { isRefusal } from "@/lib/problem";
 import { readingExact, readingLabel, readingValue } from "@/lib/readings";
 import { useSession } from "@/lib/session";
 import type { AlertDetail } from "@/lib/types";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/alerts";
 import { AlertDeliveries } from "./alert-deliveries";
 import { AlertHistory } from "./alert-history";
@@ -262,7 +263,7 @@ function Affected({ alert }: { alert: AlertDetail }) {
           <dl className="ps-kv">
             {alert.consequences.map((row) => (
               <div key={row.rule} style={{ display: "contents" }}>
-                <dt className="ps-mono">{row.rule}</dt>
+                <dt title={row.rule}>{ruleTitle(row.rule)}</dt>
                 <dd>{formatInteger(row.count)}</dd>
               </div>
             ))}

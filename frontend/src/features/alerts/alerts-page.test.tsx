@@ -114,7 +114,8 @@ describe("rules", () => {
     const { client } = await open("?tab=rules", {
       "GET /api/v1/alert-rules": () => (isKnown ? { data: [alertRule()] } : new Refusal(503, "later")),
     });
-    expect((await rowsOf("Set by the tenant"))[0]?.[0]).toBe("group-falling-behind");
+    // Rules have their titles of the catalogue, thresholds theirs once the rules are there.
+    expect((await rowsOf("Set by the tenant"))[0]?.[0]).toBe("Consumer group falls behind");
     isKnown = true;
     await act(() => client.invalidateQueries({ queryKey: ["page", "alert-rules"] }));
     await waitFor(async () =>
@@ -160,7 +161,7 @@ describe("rules", () => {
   it("are changed only as they were seen, and deleted", async () => {
     const { asked } = await open("?tab=rules", { "DELETE /api/v1/alert-overrides/ao_1": {} });
     await rowsOf("Set by the tenant");
-    press("Actions for group-falling-behind of the whole tenant");
+    press("Actions for Consumer group falls behind of the whole tenant");
     fireEvent.click(await screen.findByRole("menuitem", { name: "Delete" }));
     fireEvent.click((await dialog()).getByRole("button", { name: "Delete" }));
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());

@@ -6,6 +6,7 @@ import { api } from "@/lib/api-client";
 import { inUnit } from "@/lib/readings";
 import type { AlertOverride, AlertRule, AlertRuleId, AlertSeverity } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/alerts";
 
 const say = words.overrideForm;
@@ -105,7 +106,7 @@ export function OverrideForm({ rules, rule, override, onClose }: OverrideFormPro
         allowDeselect={false}
         searchable
         disabled={override !== undefined}
-        data={rules.map((row) => ({ value: row.id, label: row.title }))}
+        data={rules.map((row) => ({ value: row.id, label: ruleTitle(row.id) }))}
         value={fields.rule || null}
         onChange={(value) => set({ rule: value ?? "", thresholds: {} })}
       />
@@ -242,7 +243,9 @@ export function DeleteOverride({ override, onClose }: { override: AlertOverride;
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
-      <p style={{ margin: 0 }}>{say.goesBackToWhatIs(<span className="ps-mono">{override.rule}</span>)}</p>
+      <p style={{ margin: 0 }}>
+        {say.goesBackToWhatIs(<strong title={override.rule}>{ruleTitle(override.rule)}</strong>)}
+      </p>
     </FormModal>
   );
 }

@@ -7,6 +7,7 @@ import { DeleteItem } from "@/components/more-menu";
 import { exactInUnit, inUnit } from "@/lib/readings";
 import type { AlertOverride, AlertRule } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/alerts";
 
 const say = words.overrideTable;
@@ -52,7 +53,7 @@ export function OverrideTable({ overrides, rules, canWrite, onChange, onDelete, 
   const clusters = new Map(found.map((cluster) => [cluster.id, cluster.name]));
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
   const columns = [
-    column.accessor((row) => byId.get(row.rule)?.title ?? row.rule, { id: "rule", header: say.rule }),
+    column.accessor((row) => ruleTitle(row.rule), { id: "rule", header: say.rule }),
     column.accessor((row) => whereOf(row, clusters), { id: "where", header: say.forWord }),
     column.accessor((row) => settings(row, byId.get(row.rule)), {
       id: "sets",
@@ -75,7 +76,7 @@ export function OverrideTable({ overrides, rules, canWrite, onChange, onDelete, 
         canWrite && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon size="sm" aria-label={say.actionsForOf(row.rule, whereOf(row, clusters))}>
+              <ActionIcon size="sm" aria-label={say.actionsForOf(ruleTitle(row.rule), whereOf(row, clusters))}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>

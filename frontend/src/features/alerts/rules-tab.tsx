@@ -14,6 +14,7 @@ import { useAlertOverrides, useAlertRules } from "@/lib/alerts";
 import { exactInUnit, inUnit } from "@/lib/readings";
 import { useSession } from "@/lib/session";
 import type { AlertOverride, AlertRule } from "@/lib/types";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/alerts";
 import { DeleteOverride, OverrideForm } from "./override-form";
 import { OverrideTable } from "./override-table";
@@ -65,7 +66,7 @@ const columns = (canWrite: boolean, set: (rule: AlertRule) => void) => [
     cell: ({ row: { original: rule } }) => (
       <div style={{ padding: "3px 0" }}>
         <Link to="/runbooks/$runbookId" params={{ runbookId: rule.runbook }} className="ps-link">
-          {rule.title}
+          {ruleTitle(rule.id)}
         </Link>
         <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
           {REACH[rule.reach]}
@@ -118,7 +119,7 @@ const columns = (canWrite: boolean, set: (rule: AlertRule) => void) => [
         <Button
           variant="default"
           size="compact-xs"
-          aria-label={say.set(rule.title)}
+          aria-label={say.set(ruleTitle(rule.id))}
           leftSection={<IconAdjustments size={13} />}
           onClick={() => set(rule)}
         >

@@ -7,6 +7,7 @@ import { api } from "@/lib/api-client";
 import { formatDuration } from "@/lib/format";
 import type { AlertRuleId, Silence } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/alerts";
 
 const say = words.silenceForm;
@@ -78,7 +79,7 @@ export function SilenceForm({ onClose, start }: SilenceFormProps) {
           searchable
           data={[
             { value: "", label: say.anyRule },
-            ...(rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ??
+            ...(rules.data?.data.map((row) => ({ value: String(row.id), label: ruleTitle(row.id) })) ??
               (rule ? [{ value: rule, label: rule }] : [])),
           ]}
           value={rule}

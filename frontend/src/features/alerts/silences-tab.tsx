@@ -14,6 +14,7 @@ import { useSilences } from "@/lib/alerts";
 import { useSession } from "@/lib/session";
 import type { Silence } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/alerts";
 import { ChangeSilence, EndSilence, SilenceForm } from "./silence-form";
 
@@ -32,7 +33,7 @@ const column = createColumnHelper<Silence>();
 
 function matched(silence: Silence, clusters: Map<string, string>): string {
   const parts = [
-    silence.rule,
+    silence.rule && ruleTitle(silence.rule),
     silence.cluster_id && say.cluster(clusters.get(silence.cluster_id) ?? silence.cluster_id),
     silence.subject && `${silence.subject}${silence.match === "prefix" ? "…" : ""}`,
   ].filter(Boolean);

@@ -23,6 +23,7 @@ import { BROKER_TABS } from "@/lib/search";
 import type { BrokerDetail, BrokerPlacement, PlanRequest } from "@/lib/types";
 import { words } from "@/words/brokers";
 import { ConfigureBrokers } from "./configure-brokers";
+import { DirectoriesTab } from "./directories-tab";
 import { LogTab } from "./log-tab";
 import { PlacementTab } from "./placement-tab";
 import { ProcessTab } from "./process-tab";
@@ -174,6 +175,7 @@ export function BrokerPage() {
         >
           <Tabs.List mb={12}>
             <Tabs.Tab value="partitions">{say.tabs.partitions}</Tabs.Tab>
+            <Tabs.Tab value="directories">{say.tabs.directories}</Tabs.Tab>
             <Tabs.Tab value="settings">{say.tabs.configuration}</Tabs.Tab>
             <Tabs.Tab value="process">{say.tabs.process}</Tabs.Tab>
             <Tabs.Tab value="log">{say.tabs.log}</Tabs.Tab>
@@ -181,6 +183,9 @@ export function BrokerPage() {
           </Tabs.List>
           <Tabs.Panel value="partitions">
             <PlacementTab clusterId={clusterId} broker={id} />
+          </Tabs.Panel>
+          <Tabs.Panel value="directories">
+            <DirectoriesTab clusterId={clusterId} broker={id} mayChange={broker?.may_change ?? false} />
           </Tabs.Panel>
           <Tabs.Panel value="settings">
             <Card

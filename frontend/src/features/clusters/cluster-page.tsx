@@ -35,6 +35,7 @@ import { BrokersAside } from "./brokers-aside";
 import { ConnectCard } from "./connect-card";
 import { CutBound } from "./cut-bound";
 import { HealingCard } from "./healing-card";
+import { RebalanceCard } from "./rebalance-card";
 import { SoftwareCard } from "./software-card";
 
 const say = words.clusterPage;
@@ -212,6 +213,7 @@ export function ClusterPage() {
           </PartView>
         </Card>
         {cluster && <HealingCard cluster={cluster} />}
+        {cluster && <RebalanceCard cluster={cluster} />}
         <ThroughputCard
           clusterId={clusterId}
           subject={{ of: "cluster" }}

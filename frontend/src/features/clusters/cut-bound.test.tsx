@@ -8,8 +8,8 @@ describe("CutBound", () => {
 
   it("says how long writes wait, exactly on hover", () => {
     render(<CutBound cluster={{ cut_bound_s: 10.875, brokers: several }} />);
-    expect(screen.getByText(/lose sight of each other/)).not.toBeNull();
-    expect(screen.getByText(/also if one of the two is the controller/)).not.toBeNull();
+    expect(screen.getByText(/cannot reach each other/)).not.toBeNull();
+    expect(screen.getByText(/also when one of the two is the controller/)).not.toBeNull();
     expect(screen.getByText("11s").closest("[title]")?.getAttribute("title")).toContain("10.87");
   });
 

@@ -8,9 +8,12 @@ import { api } from "@/lib/api-client";
 import { destinationWords, KINDS } from "@/lib/destinations";
 import type { AlertSeverity, Destination, DestinationKind } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/destinations";
 
 const say = words.destinationForm;
+/** What waits for a person's word is told like an alert, though no rule judges it. */
+const PROPOSALS = "healing-proposed";
 
 type Taken = BodyOf<"/api/v1/destinations">;
 
@@ -202,7 +205,10 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
         placeholder={fields.rules.length === 0 ? say.everyRule : undefined}
         searchable
         data={withChosen(
-          rules.data?.data.map((row) => ({ value: String(row.id), label: row.title })) ?? [],
+          [
+            ...(rules.data?.data.map((row) => ({ value: String(row.id), label: ruleTitle(row.id) })) ?? []),
+            { value: PROPOSALS, label: say.proposals },
+          ],
           fields.rules,
         )}
         value={fields.rules}

@@ -55,8 +55,8 @@ describe("one group", () => {
       ),
     );
     expect(await rowsOf("Offsets")).toEqual([
-      ["sales-0", "60", "100", "40", "–", "–", "–", "–"],
-      ["sales-1", "none", "100", "0 to 100", "–", "–", "–", "–"],
+      ["sales-0", "60", "100", "40", "–", "–", "–", "not known", "–"],
+      ["sales-1", "none", "100", "0 to 100", "–", "–", "–", "not known", "–"],
     ]);
     expect(figure("Lag")).toBe("40+ up to 100 in 1 partition without a commit");
   });
@@ -77,9 +77,9 @@ describe("one group", () => {
       ),
     );
     expect(await rowsOf("Offsets")).toEqual([
-      ["sales-0", "app-1 10.0.0.7", "60", "100", "40", "12s", "14/s", "20/s", "1m 30s"],
-      ["sales-1", "app-1 10.0.0.7", "60", "100", "40", "≥ 1h", "14/s", "0/s", "not at this pace"],
-      ["sales-2", "nobody", "60", "100", "0", "–", "14/s", "20/s", "caught up"],
+      ["sales-0", "app-1 10.0.0.7", "60", "100", "40", "12s", "14/s", "20/s", "not known", "1m 30s"],
+      ["sales-1", "app-1 10.0.0.7", "60", "100", "40", "≥ 1h", "14/s", "0/s", "not known", "not at this pace"],
+      ["sales-2", "nobody", "60", "100", "0", "–", "14/s", "20/s", "not known", "caught up"],
     ]);
     expect(screen.getByTitle(/^at least 3,600 s; The committed offset has stood still for 10m\.$/).textContent).toBe(
       "≥ 1h",

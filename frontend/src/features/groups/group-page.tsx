@@ -215,6 +215,7 @@ export function GroupPage() {
                   {(found) => (
                     <OffsetTable
                       clusterId={clusterId}
+                      group={name}
                       rows={found.offsets}
                       hasMembers={found.members.length > 0}
                       view={search}

@@ -8,6 +8,7 @@ import { formatDuration, formatInteger } from "@/lib/format";
 import { exactly } from "@/lib/quantities";
 import type { GroupOffset } from "@/lib/types";
 import { words } from "@/words/groups";
+import { ConsumedCell } from "./consumed-cell";
 import { etaOf, formatRate } from "./pace";
 import { UnreadOfPartition } from "./unread";
 
@@ -16,7 +17,7 @@ const say = words.offsetTable;
 const offset = createColumnHelper<GroupOffset>();
 const NOBODY = <span className="ps-muted">{say.nobody}</span>;
 
-const columns = (clusterId: string, top: number, hasMembers: boolean) => [
+const columns = (clusterId: string, group: string, top: number, hasMembers: boolean) => [
   partitionColumn<GroupOffset>(
     ({ topic }) => (
       <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link">
@@ -91,6 +92,12 @@ const columns = (clusterId: string, top: number, hasMembers: boolean) => [
     meta: { align: "right", hideBelow: "md" },
     cell: ({ row }) => <Rate value={row.original.consume_records_per_s} />,
   }),
+  offset.display({
+    id: "consumed-hour",
+    header: say.consumedLastHour,
+    meta: { align: "right", hideBelow: "md" },
+    cell: ({ row }) => <ConsumedCell clusterId={clusterId} group={group} {...row.original} />,
+  }),
   offset.accessor((row) => row.eta_s ?? Number.MAX_VALUE, {
     id: "eta",
     header: say.caughtUpIn,
@@ -147,6 +154,7 @@ function CaughtUp({ row }: { row: GroupOffset }) {
 
 interface OffsetTableProps {
   clusterId: string;
+  group: string;
   rows: GroupOffset[];
   hasMembers: boolean;
   view: TableView;
@@ -154,12 +162,12 @@ interface OffsetTableProps {
 }
 
 /** Where a group stands in each partition of the topics that it uses. */
-export function OffsetTable({ clusterId, rows, hasMembers, view, onView }: OffsetTableProps) {
+export function OffsetTable({ clusterId, group, rows, hasMembers, view, onView }: OffsetTableProps) {
   const top = Math.max(0, ...rows.map((row) => row.lag ?? 0));
   return (
     <DataTable
       rows={rows}
-      columns={columns(clusterId, top, hasMembers)}
+      columns={columns(clusterId, group, top, hasMembers)}
       rowId={partitionId}
       label={say.offsets}
       defaultSort="partition"

@@ -117,6 +117,9 @@ interface PartProps {
   busy: boolean;
 }
 
+/** A kind without words does not pass the type check. */
+const KINDS: Record<MessagePart["kind"], string> = words.kinds;
+
 function Part({ name, part, format, onFormat, busy }: PartProps) {
   const own = say[name];
   const text =
@@ -127,7 +130,7 @@ function Part({ name, part, format, onFormat, busy }: PartProps) {
         <div>
           <strong>{own.label}</strong>{" "}
           <span className="ps-muted">
-            {part.schema || part.kind}
+            {part.schema || KINDS[part.kind]}
             {part.size_bytes !== null && (
               <span title={say.bytes(part.size_bytes)}> · {formatBytes(part.size_bytes)}</span>
             )}

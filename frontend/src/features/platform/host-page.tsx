@@ -17,6 +17,8 @@ import { isRefusal } from "@/lib/problem";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 import { HostActForm } from "./host-act";
+import { HostAddress } from "./host-address";
+import { HostDirectories } from "./host-directories";
 import { HostDrain } from "./host-drain";
 import { actLabel, actsOf, AgentState, FreeOf, HostState, Reported } from "./host-parts";
 
@@ -62,7 +64,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
                 key={each}
                 size="xs"
                 variant="default"
-                {...((each === "declare-lost" || each === "remove") && { c: "red" })}
+                {...((each === "declare-lost" || each === "remove") && { c: "var(--ps-bad)" })}
                 onClick={() => setAct(each)}
               >
                 {actLabel(host, each)}
@@ -80,7 +82,9 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
           </Notice>
         )}
         <Stats items={figures(host)} />
+        <HostAddress host={host} />
         {host.drain && <HostDrain host={host} drain={host.drain} />}
+        <HostDirectories host={host} />
         <div className="ps-cols-2-1">
           <Brokers host={host} />
           <Facts host={host} />

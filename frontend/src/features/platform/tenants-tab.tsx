@@ -232,7 +232,7 @@ function CloseForm({ tenant, onClose }: OfTenant) {
           <ul style={{ margin: "4px 0", paddingLeft: 18 }} aria-label={say.whatRemains}>
             {remains.map((row) => (
               <li key={row.id}>
-                {row.kind} <span className="ps-mono">{row.name}</span>
+                {say.remainder[row.kind]} <span className="ps-mono">{row.name}</span>
               </li>
             ))}
           </ul>

@@ -6,6 +6,7 @@ import { actorName } from "@/components/operation-list";
 import { RelTime } from "@/components/rel-time";
 import type { RunbookRun } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
+import { runbookTitle } from "@/lib/rule-names";
 import { words } from "@/words/runbooks";
 import { RunState } from "./outcome";
 
@@ -48,7 +49,15 @@ export function RunTable({ runs, ofRunbook = false }: { runs: RunbookRun[]; ofRu
         </Link>
       ),
     }),
-    ...(ofRunbook ? [] : [column.accessor("runbook", { header: say.runbook })]),
+    ...(ofRunbook
+      ? []
+      : [
+          column.accessor((run) => runbookTitle(run.runbook), {
+            id: "runbook",
+            header: say.runbook,
+            cell: ({ row, getValue }) => <span title={row.original.runbook}>{getValue()}</span>,
+          }),
+        ]),
     column.accessor((run) => aboutText(run, clusters), { id: "about", header: say.about, meta: { hideBelow: "sm" } }),
     column.accessor("state", { header: say.state, cell: ({ getValue }) => <RunState state={getValue()} /> }),
     column.accessor("created_by", {

@@ -225,11 +225,11 @@ it("lists runbooks with the alerts that lead to them, and the latest runs", asyn
     "GET /api/v1/runbook-runs": listed([runbookRun()]),
   });
   expect((await rowsOf("Runbooks")).map((row) => [row[1], row[2], row[4]])).toEqual([
-    ["group-losing-data", "15 min", "never"],
+    ["Consumer group loses unread records", "15 min", "never"],
     ["–", "15 min", "2026-11-20"],
   ]);
   expect((await rowsOf("Runs"))[0]?.slice(1, 4)).toEqual([
-    "group-losing-data",
+    "A consumer group loses unread records",
     "orders, group readers, topic sales",
     "Open",
   ]);

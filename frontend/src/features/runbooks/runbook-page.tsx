@@ -15,6 +15,7 @@ import { isRefusal } from "@/lib/problem";
 import { useRun, useRunbook, useRuns } from "@/lib/runbooks";
 import { useSession } from "@/lib/session";
 import type { Runbook, RunbookRunDetail } from "@/lib/types";
+import { alertTitles, runbookTitle } from "@/lib/rule-names";
 import { words } from "@/words/runbooks";
 import { Document } from "./document";
 import { EndRun } from "./end-run";
@@ -46,7 +47,7 @@ export function RunbookPage() {
   return (
     <>
       <PageHeader
-        title={runbook?.title ?? runbookId}
+        title={runbookTitle(runbookId)}
         mark={runbook && <Status tone={SEVERITIES[runbook.severity][0]} label={SEVERITIES[runbook.severity][1]} />}
         sub={runbook && <Facts runbook={runbook} />}
       />
@@ -79,7 +80,7 @@ function Facts({ runbook }: { runbook: Runbook }) {
       {runbook.alerts.length > 0 && (
         <>
           {" · "}
-          <span className="ps-mono">{runbook.alerts.join(", ")}</span>
+          <span title={runbook.alerts.join(", ")}>{alertTitles(runbook.alerts)}</span>
         </>
       )}
     </>

@@ -9,6 +9,7 @@ import { PageHeader } from "@/components/page-header";
 import { SearchBox } from "@/components/search-box";
 import { useRunbooks, useRuns } from "@/lib/runbooks";
 import type { RunbookRow } from "@/lib/types";
+import { alertTitles, runbookTitle } from "@/lib/rule-names";
 import { words } from "@/words/runbooks";
 import { RunTable } from "./run-table";
 import { Verified } from "./verified";
@@ -21,12 +22,13 @@ const column = createColumnHelper<RunbookRow>();
 const HELP = [say.textOnly, say.checksThatRun, say.checksThatRunActsThat, say.runsByItself];
 
 const columns = [
-  column.accessor("title", {
+  column.accessor((row) => runbookTitle(row.id), {
+    id: "title",
     header: say.runbook,
     cell: ({ row: { original: row } }) => (
       <div className="ps-wide-cell" style={{ padding: "3px 0" }}>
         <Link to="/runbooks/$runbookId" params={{ runbookId: row.id }} className="ps-link">
-          {row.title}
+          {runbookTitle(row.id)}
         </Link>
         <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
           {HELP[row.automation]}
@@ -34,12 +36,16 @@ const columns = [
       </div>
     ),
   }),
-  column.accessor((row) => row.alerts.join(", "), {
+  column.accessor((row) => alertTitles(row.alerts), {
     id: "alerts",
     header: say.alertsThatLeadHere,
     enableSorting: false,
     meta: { hideBelow: "sm" },
-    cell: ({ getValue }) => <span className="ps-mono ps-muted">{getValue() || "–"}</span>,
+    cell: ({ row, getValue }) => (
+      <span className="ps-muted" title={row.original.alerts.join(", ")}>
+        {getValue() || "–"}
+      </span>
+    ),
   }),
   column.accessor("est_minutes", {
     header: say.takesAbout,
@@ -56,7 +62,9 @@ const columns = [
 ];
 
 const matches = (row: RunbookRow, needle: string): boolean =>
-  `${row.id} ${row.title} ${row.alerts.join(" ")} ${row.owner}`.toLowerCase().includes(needle);
+  `${row.id} ${row.title} ${runbookTitle(row.id)} ${row.alerts.join(" ")} ${alertTitles(row.alerts)} ${row.owner}`
+    .toLowerCase()
+    .includes(needle);
 
 /** Every runbook, and who followed one lately. */
 export function RunbooksPage() {

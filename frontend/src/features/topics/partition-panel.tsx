@@ -9,6 +9,7 @@ import { formatBytes, formatInteger } from "@/lib/format";
 import type { ChartRange } from "@/lib/search";
 import type { Partition } from "@/lib/types";
 import { words } from "@/words/topic-partitions";
+import { PartitionReaders } from "./partition-readers";
 import { type ReplicasQuery, ReplicaTable } from "./replica-sizes";
 import { SegmentsCard } from "./segments-card";
 
@@ -27,7 +28,7 @@ interface PartitionPanelProps {
   onClose: () => void;
 }
 
-/** One partition: where its log begins and ends, what goes in and out, its replicas and their segments. */
+/** One partition: where its log begins and ends, what goes in and out, who reads it, its replicas and their segments. */
 export function PartitionPanel({
   clusterId,
   topic,
@@ -81,6 +82,7 @@ export function PartitionPanel({
         range={range}
         onRange={onRange}
       />
+      <PartitionReaders clusterId={clusterId} topic={topic} partition={partition} />
       <OffsetsCard clusterId={clusterId} topic={topic} partition={partition} range={range} onRange={onRange} />
       <SegmentsCard key={partition} clusterId={clusterId} topic={topic} row={row} />
     </div>

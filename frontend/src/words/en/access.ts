@@ -77,6 +77,34 @@ export const access = {
     from: "From",
     anywhere: "anywhere",
   },
+  /** Templates of ACLs by their names: what they are called, what for, and what they ask. */
+  aclTemplates: {
+    consumer: {
+      title: "Consumer",
+      text: "Reads topics in a consumer group and commits its offsets.",
+      asks: { topic: "Topic", group: "Consumer group" },
+    },
+    producer: {
+      title: "Producer",
+      text: "Writes to topics, idempotently if it likes: that needs no rule of its own.",
+      asks: { topic: "Topic" },
+    },
+    "transactional-producer": {
+      title: "Transactional producer",
+      text: "Writes to topics in transactions under a transactional id of its own.",
+      asks: { topic: "Topic", transactional_id: "Transactional id" },
+    },
+    streams: {
+      title: "Streams application",
+      text: "Reads and writes topics as one application, which makes and removes topics of its own: they, its group and its transactional ids begin with the application id.",
+      asks: { application_id: "Application id", input: "Topic that it reads", output: "Topic that it writes" },
+    },
+    "read-only-admin": {
+      title: "Read-only admin",
+      text: "Sees topics, groups, settings and the cluster; reads no record and changes nothing.",
+      asks: {},
+    },
+  },
   aclWords: {
     shortOperations: {
       DELETE: "del",
@@ -149,6 +177,9 @@ export const access = {
     inThePartLookedAt: "In the part of the brokers' audit logs that was looked at; below it says how far back that is.",
   },
   driftView: {
+    searchChanges: "Search changes",
+    noChangeMatches: "No change matches",
+    searchForLess: "Search for less of what it says.",
     users: "Users",
     acls: "ACLs",
     usersAndAcls: "Users and ACLs",
@@ -163,6 +194,7 @@ export const access = {
     mend: "Who, and what to do",
     changedBy: (who: string) => `Changed by ${who}.`,
     changedOutside: "Changed outside",
+    sinceWhen: "Since when, and by whom as far as that is known",
     nothingWasChanged: "Nothing was changed outside",
     nothingIsKnownToBeChanged: "Nothing is known to be changed outside",
     asLeft: (what: string) =>
@@ -246,6 +278,9 @@ export const access = {
     reviewPlan: "Review plan",
   },
   quotaTable: {
+    searchQuotas: "Search quotas",
+    noQuotaMatches: "No quota matches",
+    searchForLess: "Search for less of whom it is of.",
     quotas: "Quotas",
     of: "Of",
     noQuotaOfItsOwn: "No quota of its own",

@@ -26,6 +26,7 @@ export const brokers = {
     throughputOfWhatItLeads: "Throughput of what it leads",
     tabs: {
       partitions: "Partitions",
+      directories: "Directories",
       configuration: "Configuration",
       process: "Process",
       log: "Log",

@@ -239,11 +239,11 @@ export const clusters = {
     notPossible: "Versions that the brokers may not run now",
     moveTo: "Change to version",
     plan: "Plan the change",
-    noOther: "No other version is on all of its hosts.",
+    noOther: "No other version is installed on all hosts of this cluster.",
     raiseTo: (protocol: string) => `Raise the protocol to ${protocol}`,
   },
   cutBound: {
     writesGoOnAfter: (span: Slot) =>
-      rich`If two brokers lose sight of each other while both reach ZooKeeper, writes with acks=all that wait for both go on after ${span} at most (1.25 times replica.lag.time.max.ms, and 1.5 s), also if one of the two is the controller.`,
+      rich`If two brokers cannot reach each other while both reach ZooKeeper, writes with acks=all that need both are held up for ${span} at most (1.25 × replica.lag.time.max.ms + 1.5 s), also when one of the two is the controller.`,
   },
 } as const;

@@ -57,6 +57,7 @@ export const destinations = {
     on: "On",
     rules: "Rules",
     everyRule: "Every rule",
+    proposals: "Self-healing asks (no alert)",
     clusters: "Clusters",
     everyCluster: "Every cluster",
   },

@@ -8,7 +8,8 @@ export const healing = {
     ask: "Ask first",
     automatic: "By itself",
     offText: "A broker whose host is gone stays away until somebody puts it on another host.",
-    askText: (wait: Slot) => rich`When a host is silent for ${wait}, putting its broker on another host is proposed.`,
+    askText: (wait: Slot) =>
+      rich`When a host is silent for ${wait}, putting its broker on another host is proposed: here, and to the destinations that are told of warnings.`,
     automaticText: (wait: Slot, perDay: number) =>
       rich`When a host is silent for ${wait}, its broker is put on another host, at most ${count(perDay, {
         one: "# broker",

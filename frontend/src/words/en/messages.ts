@@ -14,6 +14,14 @@ export const messages = {
     integer: "Integer",
     schema: "Schema registry",
   },
+  /** As what a part of a message is shown. */
+  kinds: {
+    null: "nothing",
+    string: "string",
+    json: "JSON",
+    hex: "hexadecimal",
+    integer: "integer",
+  },
   /** By what ended a reading. */
   endings: {
     limit: "The page is full.",

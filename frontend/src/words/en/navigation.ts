@@ -22,6 +22,7 @@ export const navigation = {
   clusterUsage: "Usage and forecasts",
   access: "Access",
   reassign: "Reassign partitions",
+  drift: "Changed outside",
   cluster: "Cluster",
   noCluster: "No cluster yet.",
   skip: "Skip to content",

@@ -66,7 +66,7 @@ export const platform = {
     aHostIsThereAs: "A host is there as soon as its agent has described it.",
     addAHost: "Add a host",
     admitItWhereTheControl:
-      "Without a way to this service: admit it where the control plane runs, then start its agent with the file that is made.",
+      "Where a host cannot reach this service: admit it on the machine of the control plane, then start its agent with the file that is written there.",
     command: "Command",
   },
   joinToken: {
@@ -178,6 +178,21 @@ export const platform = {
     eventBy: (who: string) => `by ${who}`,
     allHosts: "All hosts",
   },
+  hostAddress: {
+    title: "Another address",
+    advertise: (brokers: number, old: Slot, now: Slot) =>
+      rich`${count(brokers, { one: "# broker advertises", other: "# brokers advertise" })} ${old}, the agent serves at ${now}.`,
+    means:
+      "They are restarted there one by one, cluster after cluster, while everything else is in sync. Until the end the host has to be reachable at both addresses.",
+    away: "The agent is away: only an address at which it serves is followed.",
+    follow: "Follow the new address",
+    begun: "Its brokers follow.",
+    stop: "Stop before the next cluster",
+    stopped: "No other cluster is begun.",
+    by: (who: string, time: Slot) => rich`Begun by ${who} ${time}.`,
+    underWay: (cluster: string) => `The brokers of ${cluster} are on their way.`,
+    inTheWay: "What is in the way",
+  },
   hostDrain: {
     title: "Drain",
     progress: "Brokers that have left",
@@ -238,6 +253,7 @@ export const platform = {
     typeToCloseIt: (slug: string) => `Type ${slug} to close it`,
     somethingWouldGoOnWithout: "Something would go on without the tenant",
     whatRemains: "What remains",
+    remainder: { cluster: "cluster", operation: "operation" },
     isOf: (username: string, role: string, name: string) => `${username} is ${role} of ${name}.`,
     addAMemberTo: (name: string) => `Add a member to ${name}`,
     add: "Add",

@@ -59,6 +59,14 @@ export const rolls = {
     isNew: "What is new:",
     noWayBackTo: (names: string) => `Afterwards the brokers cannot go back to: ${names}.`,
   },
+  addressDiff: {
+    addresses: "Address of each broker",
+    broker: "Broker",
+    from: "Before",
+    to: "Afterwards",
+    certificate: "new certificate",
+    clients: "Clients that begin anew",
+  },
   rollDiff: {
     orderOfTheRoll: "Order of the restart",
     turn: "Turn",

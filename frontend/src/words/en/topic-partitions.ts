@@ -46,6 +46,18 @@ export const topicPartitions = {
     leadersCopy: "leader’s copy",
     throughputOf: (partition: number) => `Throughput of partition ${partition}`,
   },
+  partitionReaders: {
+    title: (partition: number) => `Read from partition ${partition}`,
+    group: "Group",
+    now: "Now",
+    lastHour: "Last hour",
+    notKnown: "not known",
+    lineOf: (group: string, partition: number) => `${group}, read from partition ${partition}`,
+    nobodyCommits: "No group commits on this partition",
+    whenOneDoes: "A group is shown once it has committed an offset on it. Consumers that commit nothing are not seen.",
+    couldNotBeReadAgain: "Could not be read again; trying.",
+    byCommits: "Records a second, by how far committed offsets moved. Offsets that were set back are not known.",
+  },
   partitionTable: {
     partition: "Partition",
     throughputAndReplicas: "Its throughput and its replicas",

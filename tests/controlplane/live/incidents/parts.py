@@ -131,6 +131,7 @@ def spark_late(world: World) -> None:
     one.mended()
     until(lambda: states(world)[begun["id"]] not in ACTIVE, lambda: states(world), 300 + BUSY_S)
     assert states(world)[begun["id"]] == "succeeded"
+    world.spark_can_run.set()
     run.until("spark-run-age", "ok")
     one.resolves(60 + BUSY_S)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from tests.controlplane.live.incidents import brokers, groups, parts
+from tests.controlplane.live.incidents import brokers, groups, objectives, parts
 from tests.controlplane.live.incidents.incident import Row
 from tests.controlplane.live.incidents.world import World
 
@@ -34,6 +34,7 @@ STAGED = (
     Staged(rules=("retention-headroom",), run=groups.headroom),
     Staged(rules=("group-stopped",), run=groups.stopped),
     Staged(rules=("spark-late",), run=parts.spark_late),
+    Staged(rules=("objective-burning",), run=objectives.burning),
     Staged(rules=("disk-filling",), run=brokers.disk_filling),
     Staged(rules=("broker-down",), run=brokers.broker_down, lane="three", is_quick=True),
     Staged(rules=("broker-restarting",), run=brokers.broker_restarting, lane="three"),
@@ -52,7 +53,7 @@ STAGED = (
     Staged(rules=("key-ending",), run=parts.key_ending, is_quick=True),
     Staged(rules=("zookeeper-unreachable",), run=brokers.zookeeper_unreachable, lane=LAST),
 )
-NOT_STAGED = frozenset({"objective-burning"})
+NOT_STAGED: frozenset[str] = frozenset()
 """Rules whose incident is still to be written."""
 
 
@@ -63,6 +64,9 @@ class Stage:
         self._world = world
         wanted = [each for each in STAGED if set(each.rules) & set(rules)]
         self._of_rule = {rule: Future() for each in wanted for rule in each.rules}
+        if "spark-late" not in self._of_rule:
+            world.lay_jars()
+            world.spark_can_run.set()
         lanes: dict[str, list[Staged]] = {}
         for each in wanted:
             lanes.setdefault(each.lane or each.rules[0], []).append(each)

@@ -4,7 +4,7 @@ import threading
 import time
 from collections import Counter
 
-from confluent_kafka import KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaException, Message, Producer, TopicPartition
 
 from tests.controlplane.live.clients import Clients
 
@@ -55,7 +55,7 @@ class Reading:
     """A member of a group: reads at most `per_s` records a second, and commits each second.
 
     What it cannot process, (partition, offset), it tries for ever; it goes on with the other
-    partitions.
+    partitions. `late_s`: it keeps pace, and processes each record so long after it was written.
     """
 
     def __init__(
@@ -66,12 +66,15 @@ class Reading:
         *,
         per_s: float | None = None,
         poison: tuple[int, int] | None = None,
+        late_s: float = 0.0,
     ) -> None:
         self.read: Counter[int] = Counter()
         self.first: int | None = None
         self.failures: list[Exception] = []
         self._consumer = clients.consumer(group)
         self._topic, self._per_s, self._poison = topic, per_s, poison
+        self._late_s = late_s
+        self._held: Message | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -95,7 +98,7 @@ class Reading:
             if self._per_s is not None and count >= self._per_s:
                 self._stop.wait(left_s)
                 break
-            message = self._consumer.poll(min(left_s, TICK_S))
+            message = self._due(min(left_s, TICK_S))
             if message is None or message.error():
                 continue
             part, offset = message.partition(), message.offset()
@@ -112,6 +115,18 @@ class Reading:
         if at:
             found = [TopicPartition(self._topic, part, offset) for part, offset in at.items()]
             self._consumer.commit(offsets=found, asynchronous=False)
+
+    def _due(self, within_s: float) -> Message | None:
+        """The next one whose time has come; none is polled behind one that waits for it."""
+        message = self._held or self._consumer.poll(within_s)
+        self._held = None
+        if message is None or message.error() or not self._late_s:
+            return message
+        if time.time() - message.timestamp()[1] / 1000 >= self._late_s:
+            return message
+        self._held = message
+        self._stop.wait(within_s)
+        return None
 
     def ask_to_stop(self) -> None:
         self._stop.set()

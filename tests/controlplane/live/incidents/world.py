@@ -68,6 +68,7 @@ class World:
         self.directory = directory
         self.service = LiveService(directory / "service")
         self.jars = directory / "jars"
+        self.spark_can_run = threading.Event()
         self.service.environment |= SETTINGS | {"PENSTOCK_SPARK_JARS_DIR": str(self.jars)}
         self.table: list[Any] = []
         self.made: dict[str, Any] = {}

@@ -124,6 +124,7 @@ async def leading(broker: OneBroker, *, listed: str, partitions: int = 1):
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD), isr=(ME, PEER), partitions=partitions)
     for index in range(partitions):
         broker.partition("t", index).append_now(bytearray(batch("a", "b")), 1)
+        broker.partition("t", index).on_follower_fetch(PEER, 2)
     await throttle(broker, "leader", 10, listed)
     broker.replica_manager.quotas.leader.record(1_000)
     return topic_id
@@ -142,6 +143,17 @@ async def test_replicas_in_sync_and_consumers_are_not_held_back(broker):
     assert (await sizes(broker, ask(topic_id, 0, replica=PEER)))[0] > 0
     broker.partition("t").on_follower_fetch(PEER, 2)
     assert (await sizes(broker, ask(topic_id, 0, replica=-1)))[0] > 0
+
+
+async def test_one_that_is_proposed_for_the_isr_is_not_held_back(broker):
+    """Nothing is committed without it from then on, whatever the controller will say."""
+    topic_id = await leading(broker, listed="*")
+    partition = broker.partition("t")
+    partition.append_now(bytearray(batch("c")), 1)
+    assert await sizes(broker, ask(topic_id, 0, replica=THIRD)) == [0]
+    assert (await sizes(broker, ask(topic_id, 2, replica=THIRD)))[0] > 0
+    assert THIRD not in partition.isr
+    assert THIRD in partition.awaited
 
 
 async def test_other_partitions_are_sent_and_only_the_throttled_are_counted(broker):

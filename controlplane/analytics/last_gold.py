@@ -1,0 +1,75 @@
+"""The last row of gold of each series, kept in this process until a run leaves another.
+
+A run comes each five minutes, and each page that puts all groups of a cluster in order would have
+the database look through ten windows of them for it again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag
+from controlplane.analytics.selectors import last_of_each
+
+Series = tuple[str, str]
+Row = tuple[Any, ...]
+Found = Mapping[Series, Row]
+"""By the first two columns."""
+KEPT_MAX = 8
+"""Answers of this process: a cluster has two."""
+KEPT_ROWS_MAX = 50_000
+"""Of one of them; a longer one is read each time."""
+_Model = type[GoldGroupLag] | type[GoldGroupExpiry]
+_Mark = tuple[int, int, str]
+"""The instant that counts as the newest; the last row of the newest window, and its run."""
+
+
+class _Kept:
+    """Those that were asked for last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rows: OrderedDict[tuple[Any, ...], tuple[_Mark, Found]] = OrderedDict()
+
+    def get(self, key: tuple[Any, ...], mark: _Mark) -> Found | None:
+        with self._lock:
+            known, rows = self._rows.get(key, (None, None))
+            if known != mark:
+                return None
+            self._rows.move_to_end(key)
+            return rows
+
+    def put(self, key: tuple[Any, ...], mark: _Mark, rows: Found) -> None:
+        with self._lock:
+            self._rows[key] = mark, rows
+            self._rows.move_to_end(key)
+            while len(self._rows) > KEPT_MAX:
+                self._rows.popitem(last=False)
+
+
+_kept = _Kept()
+
+
+def last_rows(
+    model: _Model, cluster_id: str, newest_ms: int | None, columns: tuple[str, ...]
+) -> Found:
+    """`columns` of the last row of each series that is present at `newest_ms`; the first two are
+    the series. None: nothing was ever computed.
+    """
+    if newest_ms is None:
+        return {}
+    rows = model._default_manager.filter(cluster_id=cluster_id)  # noqa: SLF001 - Django's documented name
+    newest = rows.order_by("-ts_ms", "-pk").values_list("pk", "run_id").first()
+    if newest is None:
+        return {}
+    key, mark = (model, cluster_id, columns), (newest_ms, *newest)
+    known = _kept.get(key, mark)
+    if known is not None:
+        return known
+    found = {row[:2]: row for row in last_of_each(rows, newest_ms).values_list(*columns)}
+    if len(found) <= KEPT_ROWS_MAX:
+        _kept.put(key, mark, found)
+    return found

@@ -1,0 +1,175 @@
+"""Where replicas are: as the last verified reassignment left them, against what brokers say; and
+whether they are spread over racks. Pure.
+
+A partition that nobody has reassigned is where Kafka has put it, and has no desired brokers. That
+its replicas are in different racks is wanted of every partition; of one that a verified operation
+has left as it is, somebody has seen it in the plan. What is being moved is on its way, and says
+nothing.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from controlplane.drift.differences import REPLICAS, Difference, way
+from controlplane.gateway.types import TP
+
+KIND: Final = "reassignment"
+BROKERS_FIELD, RACKS_FIELD = "brokers", "racks"
+NAMED_MAX: Final = 10
+MOVES_MAX: Final = 1_000
+"""Partitions of one topic that one plan takes back or over."""
+THROTTLE_BYTES_PER_S: Final = 50 * 2**20
+Replicas = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A verified reassignment; `partitions` as its diff has them."""
+
+    id: str
+    at: datetime
+    partitions: Iterable[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    replicas: Replicas
+    operation_id: str
+    at: datetime
+
+
+def desired_replicas(operations: Iterable[Moved], made: Mapping[str, datetime]) -> dict[TP, Wanted]:
+    """By partition, of operations oldest first; `made`: when an operation made or deleted a topic
+    last, after which nothing older is about it.
+    """
+    found: dict[TP, Wanted] = {}
+    for operation in operations:
+        for row in operation.partitions:
+            since = made.get(row["topic"])
+            if since is None or since < operation.at:
+                found[TP(row["topic"], row["partition"])] = Wanted(
+                    replicas=tuple(row["after"]), operation_id=operation.id, at=operation.at
+                )
+    return found
+
+
+def placement_drift(
+    topic: str,
+    wanted: Mapping[int, Wanted],
+    seen: Mapping[int, Replicas],
+    *,
+    live: Collection[int],
+) -> Difference | None:
+    """Of one topic: partitions that are on other brokers, or prefer another leader."""
+    other = {
+        number: (each, seen[number])
+        for number, each in sorted(wanted.items())
+        if number in seen and seen[number] != each.replicas
+    }
+    if not other:
+        return None
+    only_order = all(set(now) == set(each.replicas) for each, now in other.values())
+    left = {number: each.replicas for number, (each, _) in other.items()}
+    now = {number: replicas for number, (_, replicas) in other.items()}
+    newest = max((each for each, _ in other.values()), key=lambda each: each.at)
+    gone = sorted({b for replicas in left.values() for b in replicas if b not in live})
+    too_many = len(other) > MOVES_MAX
+    what = "prefers other leaders" if only_order else "is on other brokers"
+    return Difference(
+        area=REPLICAS,
+        name=topic,
+        field=BROKERS_FIELD,
+        desired=_said(left),
+        observed=_said(now),
+        operation_id=newest.operation_id,
+        text=f"{topic} {what} than the last verified reassignment left: {_said(now)}.",
+        back=None if gone or too_many else _moves(topic, left, throttled=True),
+        back_problem=_why_not_back(gone, too_many=too_many),
+        adopt=None if too_many else _moves(topic, now, adopt=True),
+        adopt_problem=_TOO_MANY if too_many else "",
+    )
+
+
+def racks_drift(
+    topic: str,
+    seen: Mapping[int, Replicas],
+    racks: Mapping[int, str],
+    *,
+    accepted: Mapping[int, Wanted],
+    live: Collection[int],
+) -> Difference | None:
+    """Of one topic: partitions with fewer racks than they could have.
+
+    `racks` is by broker: a replica on one that is not in it says nothing of its partition.
+    `accepted` is what verified operations left: of a partition that is so, somebody has seen it.
+    """
+    there = len({racks[broker] for broker in live if broker in racks})
+    bad = {
+        number: replicas
+        for number, replicas in sorted(seen.items())
+        if all(broker in racks for broker in replicas)
+        and len({racks[broker] for broker in replicas}) < min(len(replicas), there)
+        and not (number in accepted and accepted[number].replicas == replicas)
+    }
+    if not bad:
+        return None
+    too_many = len(bad) > MOVES_MAX
+    most = max(min(len(replicas), there) for replicas in bad.values())
+    return Difference(
+        area=REPLICAS,
+        name=topic,
+        field=RACKS_FIELD,
+        desired=f"in {most} racks",
+        observed=_said(bad, racks),
+        operation_id=None,
+        text=f"Replicas of {topic} share a rack that could be in {most}: {_said(bad, racks)}. If"
+        " that rack is lost, more of them are lost than need be.",
+        back=way(
+            KIND,
+            topics=[topic],
+            target_brokers=sorted(live),
+            throttle_bytes_per_s=THROTTLE_BYTES_PER_S,
+        ),
+        adopt=None if too_many else _moves(topic, bad, adopt=True),
+        adopt_problem=_TOO_MANY if too_many else "",
+    )
+
+
+_TOO_MANY = f"More than {MOVES_MAX} partitions differ: make plans of parts of them."
+
+
+def _why_not_back(gone: list[int], *, too_many: bool) -> str:
+    if gone:
+        named = ", ".join(map(str, gone[:NAMED_MAX]))
+        return f"Broker {named}, on which replicas were, is not in the cluster."
+    return _TOO_MANY if too_many else ""
+
+
+def _moves(
+    topic: str, where: Mapping[int, Replicas], *, adopt: bool = False, throttled: bool = False
+) -> dict[str, Any]:
+    moves = [
+        {"topic": topic, "partition": number, "replicas": list(replicas)}
+        for number, replicas in sorted(where.items())
+    ]
+    more: dict[str, Any] = {"adopt": True} if adopt else {}
+    if throttled:
+        more["throttle_bytes_per_s"] = THROTTLE_BYTES_PER_S
+    return way(KIND, moves=moves, **more)
+
+
+def _said(where: Mapping[int, Replicas], racks: Mapping[int, str] | None = None) -> str:
+    def of(replicas: Replicas) -> str:
+        named = ", ".join(map(str, replicas))
+        if racks is None:
+            return named
+        return f"{named} (rack {', '.join(sorted({racks[broker] for broker in replicas}))})"
+
+    texts = [
+        f"partition {number} on {of(replicas)}"
+        for number, replicas in sorted(where.items())[:NAMED_MAX]
+    ]
+    more = len(where) - NAMED_MAX
+    return "; ".join(texts) + (f" and {more} more partitions" if more > 0 else "")

@@ -1,0 +1,108 @@
+"""Reads: what of a cluster is not as it was left, as of now, with since when and by whom."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from controlplane.clusters.models import Cluster
+from controlplane.clusters.selectors import reader_of
+from controlplane.common.grants import Scope
+from controlplane.common.times import iso
+from controlplane.drift.differences import REPLICAS, Difference, cut
+from controlplane.drift.finding import Found, found_in
+from controlplane.drift.models import DriftLook, DriftSighting
+from controlplane.drift.who import BY_PRINCIPAL, Window, unknown
+from controlplane.observed.readers import Reader
+
+DIFFERENCES_MAX: Final = 500
+"""That are listed; the rest is counted."""
+FOR_WHOLE: Final = "known to those with a role on the whole cluster"
+NOT_YET: Final = "Nobody has looked into it yet."
+
+
+def cluster_drift(cluster: Cluster, scope: Scope) -> dict[str, Any]:
+    """{data, left_out, areas, under_way}: of what the scope covers.
+
+    Of an area that was never read nothing is claimed: its age is null then, with the reason.
+    `under_way`: operations for which something is held back that they may be about to change.
+    """
+    reader = reader_of(cluster, scope)
+    look = DriftLook.objects.filter(pk=cluster.pk).first()
+    found = found_in(reader, cluster, look, topics_sharing_racks(cluster.pk))
+    shown = found.differences[:DIFFERENCES_MAX]
+    rows = _with_sightings(reader, found, shown)
+    return {
+        "data": rows,
+        "left_out": len(found.differences) - len(shown),
+        "areas": [
+            {
+                "area": each.name,
+                "as_of": iso(each.as_of),
+                "stale_reason": each.reason or None,
+                "count": sum(one.area == each.name for one in found.differences)
+                if each.as_of is not None
+                else None,
+            }
+            for each in found.areas
+        ],
+        "under_way": sorted(found.under_way),
+    }
+
+
+def topics_sharing_racks(cluster_id: str) -> list[str]:
+    """Those that the last look has found so; `found_in` looks at them once more."""
+    rows = DriftSighting.objects.filter(cluster_id=cluster_id, area=REPLICAS)
+    names = rows.order_by("name").values_list("name", flat=True)
+    return sorted(set(names))
+
+
+def _with_sightings(
+    reader: Reader, found: Found, shown: Sequence[Difference]
+) -> list[dict[str, Any]]:
+    known = _sightings(reader.cluster_id, [each.mark for each in shown])
+    seen_at = {each.name: each.as_of for each in found.areas}
+    return [
+        {**each.as_row(), **_seen(reader, found, each, seen_at, known.get(each.mark))}
+        for each in shown
+    ]
+
+
+def _seen(
+    reader: Reader,
+    found: Found,
+    each: Difference,
+    seen_at: Mapping[str, Any],
+    row: DriftSighting | None,
+) -> dict[str, Any]:
+    is_same = row is not None and (row.desired, row.observed) == (
+        cut(each.desired),
+        cut(each.observed),
+    )
+    if row is None or not is_same:
+        window = Window(equal_at=found.wanted_at.get(each.mark), seen_at=seen_at[each.area])
+        since = row if row is not None and row.desired == cut(each.desired) else window
+        return {
+            "equal_at": iso(since.equal_at),
+            "seen_at": iso(since.seen_at),
+            "changed_at": iso(window.seen_at),
+            "who": unknown(window, NOT_YET),
+        }
+    who = row.who if reader.sees_whole else _for_a_part(row)
+    return {
+        "equal_at": iso(row.equal_at),
+        "seen_at": iso(row.seen_at),
+        "changed_at": iso(row.changed_at),
+        "who": who,
+    }
+
+
+def _for_a_part(row: DriftSighting) -> dict[str, Any]:
+    """Principals and brokers' logs are of the whole cluster."""
+    if row.who["by"] != BY_PRINCIPAL:
+        return {**row.who, "unread": ""}
+    hidden = unknown(Window(equal_at=row.equal_at, seen_at=row.seen_at))
+    return {**hidden, "text": FOR_WHOLE}
+
+
+def _sightings(cluster_id: str, marks: Sequence[str]) -> dict[str, DriftSighting]:
+    rows = DriftSighting.objects.filter(cluster_id=cluster_id, mark__in=marks[:DIFFERENCES_MAX])
+    return {row.mark: row for row in rows}

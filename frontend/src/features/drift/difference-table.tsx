@@ -1,0 +1,183 @@
+import { IconCircleCheck } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { Breakable } from "@/components/breakable";
+import { DataTable, type TableView } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { Mend } from "@/components/mend";
+import { Notice } from "@/components/notice";
+import { RelTime } from "@/components/rel-time";
+import { needOf, useMayWrite } from "@/lib/permissions";
+import type { ClusterDrift, PlanRequest } from "@/lib/types";
+import { words } from "@/words/drift";
+
+const say = words.table;
+
+type Row = ClusterDrift["data"][number];
+
+const column = createColumnHelper<Row>();
+const nameOf = (row: Row) => (row.field ? say.fieldOf(row.field, row.name) : row.name);
+
+interface DifferenceTableProps {
+  clusterId: string;
+  drift: ClusterDrift;
+  onPlan: (request: PlanRequest) => void;
+  view: TableView;
+  onView: (view: TableView) => void;
+}
+
+export function DifferenceTable({ clusterId, drift, onPlan, view, onView }: DifferenceTableProps) {
+  const mayWrite = useMayWrite();
+  const isKnown = drift.areas.every(({ as_of }) => as_of !== null);
+  const mayMend = (row: Row, kind: string) => {
+    const { over, name } = needOf({ kind: kind as PlanRequest["kind"], resource: `topic/${row.name}` });
+    return mayWrite(over, clusterId, name);
+  };
+  const columns = [
+    column.accessor((row) => `${row.area} ${row.name} ${row.field}`, {
+      id: "name",
+      header: say.changed,
+      cell: ({ row: { original } }) => (
+        <>
+          <span className="ps-muted">{words.areas[original.area]}</span>{" "}
+          <span className="ps-mono" title={original.text}>
+            <Breakable text={original.name} />
+          </span>
+          {original.field && <span className="ps-muted"> {original.field}</span>}
+        </>
+      ),
+    }),
+    column.accessor((row) => row.observed ?? "", {
+      id: "observed",
+      header: say.isNow,
+      cell: ({ row: { original } }) => (
+        <span className="ps-warn">
+          <Breakable text={original.observed ?? say.notSet} />
+        </span>
+      ),
+    }),
+    column.accessor((row) => row.desired ?? "", {
+      id: "desired",
+      header: say.wasLeftAs,
+      cell: ({ row: { original } }) => (
+        <>
+          <Breakable text={original.desired ?? say.notSet} />{" "}
+          {original.operation_id === null ? (
+            <span className="ps-muted">{say.isARule}</span>
+          ) : (
+            <OperationLink id={original.operation_id} label={say.operationThatLeft(nameOf(original))}>
+              {say.byThisOperation}
+            </OperationLink>
+          )}
+        </>
+      ),
+    }),
+    column.accessor("seen_at", {
+      header: say.when,
+      cell: ({ row: { original } }) => <When row={original} />,
+    }),
+    column.accessor((row) => row.who.text, {
+      id: "who",
+      header: say.who,
+      cell: ({ row: { original } }) => (
+        <>
+          <Author who={original.who} />{" "}
+          {original.who.operation_id !== null && (
+            <OperationLink id={original.who.operation_id} label={say.operationOf(nameOf(original))}>
+              {say.thatOperation}
+            </OperationLink>
+          )}
+          {original.who.at !== null && (
+            <span className="ps-muted">
+              {" "}
+              <RelTime at={original.who.at} />
+            </span>
+          )}
+        </>
+      ),
+    }),
+    column.display({
+      id: "mend",
+      header: say.mend,
+      cell: ({ row: { original } }) => {
+        const { back, adopt } = original;
+        return (
+          <Mend
+            clusterId={clusterId}
+            name={nameOf(original)}
+            back={back && mayMend(original, back.kind) ? back : null}
+            backProblem={original.back_problem}
+            adopt={adopt && mayMend(original, adopt.kind) ? adopt : null}
+            adoptProblem={original.adopt_problem}
+            onPlan={onPlan}
+          />
+        );
+      },
+    }),
+  ];
+  return (
+    <>
+      {drift.under_way.length > 0 && (
+        <div className="ps-card-body" style={{ paddingBottom: 12 }}>
+          <Notice tone="info" title={say.underWay(drift.under_way.length)} />
+        </div>
+      )}
+      <DataTable
+        rows={drift.data}
+        columns={columns}
+        rowId={(row) => `${row.area} ${row.name} ${row.field}`}
+        label={say.label}
+        defaultSort="name"
+        view={view}
+        onView={onView}
+        empty={
+          <Empty icon={<IconCircleCheck size={20} />} title={isKnown ? say.nothing : say.nothingKnown}>
+            {isKnown ? say.allAsLeft : null}
+          </Empty>
+        }
+      />
+      {drift.left_out > 0 && (
+        <div className="ps-card-body">
+          <Notice tone="warn" title={say.leftOut(drift.left_out)} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** From when it was last seen as it was left to when it was first seen otherwise: somewhere between the two. */
+function When({ row: { equal_at, seen_at, changed_at } }: { row: Row }) {
+  const seen = <RelTime at={seen_at} />;
+  return (
+    <>
+      {equal_at === null ? say.before(seen) : say.between(<RelTime at={equal_at} />, seen)}
+      {changed_at !== seen_at && <span className="ps-muted">, {say.changedAgain(<RelTime at={changed_at} />)}</span>}
+    </>
+  );
+}
+
+function Author({ who: { by, actor, host, text, unread } }: { who: Row["who"] }) {
+  if (by === "unknown")
+    return (
+      <span className="ps-muted" title={text}>
+        {say.unknown}
+        {unread && <> {unread}</>}
+      </span>
+    );
+  return (
+    <span title={text}>
+      <span className="ps-mono">
+        <Breakable text={actor ?? ""} />
+      </span>
+      {host !== null && <> {say.from(host)}</>}
+    </span>
+  );
+}
+
+function OperationLink({ id, label, children }: { id: string; label: string; children: string }) {
+  return (
+    <Link to="/operations/$operationId" params={{ operationId: id }} className="ps-link" aria-label={label}>
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,15 @@
+/** Alert rules and runbooks as people call them; ids stay in addresses, requests and hover texts. */
+import { words } from "@/words/names";
+import type { AlertRuleId } from "./types";
+
+const RULES: Record<AlertRuleId, string> = words.rules;
+const RUNBOOKS: Record<string, string> = words.runbooks;
+
+export const isRule = (id: string): id is AlertRuleId => id in RULES;
+
+/** An id that a newer service knows and this console does not stands for itself. */
+export const ruleTitle = (id: string): string => (isRule(id) ? RULES[id] : id);
+export const runbookTitle = (id: string): string => RUNBOOKS[id] ?? id;
+
+/** Alerts that lead to a runbook: rules by their titles, what Prometheus calls its own alerts by that. */
+export const alertTitles = (names: readonly string[]): string => names.map(ruleTitle).join(", ");

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from playwright.sync_api import Page
 
@@ -47,6 +47,17 @@ _FOCUS = """() => {
   const edge = at.matches("input:not([type=radio], [type=checkbox]), textarea, select");
   return { stop: at.dataset.stop ?? null, isSeen: edge || near.some(drawn) };
 }"""
+
+
+# The page follows the wish in a listener, after which colours may still be on their way.
+_IS_IN_SCHEME = """(scheme) => document.documentElement.dataset.mantineColorScheme === scheme
+  && document.getAnimations().every((one) => !(one instanceof CSSTransition))"""
+
+
+def in_scheme(page: Page, scheme: Literal["light", "dark"]) -> None:
+    """Has the page in the scheme, with every transition between the schemes' colours ended."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(_IS_IN_SCHEME, arg=scheme)
 
 
 def axe_source(path: Path = AXE) -> str:

@@ -14,8 +14,7 @@ def look(page: Page, directory: Path, name: str) -> None:
     for size in (DESKTOP, PHONE):
         page.set_viewport_size(size)
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            # Ends the transitions between the schemes' colours, of which axe would see the middle.
+            accessibility.in_scheme(page, scheme)
             path = directory / f"{name}-{size['width']}-{scheme}.png"
             page.screenshot(path=path, animations="disabled")
             found = accessibility.violations(page, axe)
@@ -23,4 +22,4 @@ def look(page: Page, directory: Path, name: str) -> None:
         width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert width <= 0, f"{name} is {width} px wider than {size['width']} px"
     page.set_viewport_size(DESKTOP)
-    page.emulate_media(color_scheme="light")
+    accessibility.in_scheme(page, "light")

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import expect
 
+from tests.e2e import accessibility
 from tests.e2e.conftest import DESKTOP, PHONE
 from tests.e2e.pages import Console
 from tests.e2e.rest import Rest
@@ -28,9 +29,9 @@ def test_it_is_searched_and_exported(console: Console, rest: Rest, screenshots: 
     page.get_by_role("button", name="More").first.click()
     expect(console.table("Changes").first).to_be_visible()
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
+        accessibility.in_scheme(page, scheme)
         page.screenshot(path=screenshots / f"audit-found-1440-{scheme}.png", full_page=True)
-    page.emulate_media(color_scheme="light")
+    accessibility.in_scheme(page, "light")
     page.set_viewport_size(PHONE)
     page.screenshot(path=screenshots / "audit-found-390-light.png", full_page=True)
     assert not page.evaluate("document.documentElement.scrollWidth > window.innerWidth")

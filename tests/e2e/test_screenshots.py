@@ -220,13 +220,13 @@ def photograph(page: Page, directory: Path, name: str, axe: str | None = None) -
         height = max(size["height"], page.evaluate("document.documentElement.scrollHeight"))
         page.set_viewport_size({**size, "height": height})
         for scheme in schemes(name):
-            page.emulate_media(color_scheme=scheme)
+            accessibility.in_scheme(page, scheme)
             page.screenshot(path=directory / f"{name}-{width}-{scheme}.png", animations="disabled")
             if axe is not None:
                 assert accessibility.violations(page, axe) == [], f"{name}, {width} px, {scheme}"
         assert not sticks_out(page), f"{name} is wider than {width} px"
     page.set_viewport_size(DESKTOP)
-    page.emulate_media(color_scheme="light")
+    accessibility.in_scheme(page, "light")
 
 
 def schemes(name: str) -> tuple[Literal["light", "dark"], ...]:

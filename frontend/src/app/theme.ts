@@ -86,6 +86,7 @@ export const theme = createTheme({
     },
   },
   cursorType: "pointer",
+  respectReducedMotion: true,
   autoContrast: true,
   // By name: a component that is named by itself is loaded with the first view, which needs neither modals nor tooltips.
   components: {

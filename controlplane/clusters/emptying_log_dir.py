@@ -37,7 +37,7 @@ from controlplane.clusters.log_dir_shapes import (
     EmptyLogDirectoryDiffSerializer,
     EmptyLogDirectoryInputs,
 )
-from controlplane.clusters.log_dirs import directories_of, rooms_of
+from controlplane.clusters.log_dirs import directories_of, named_by, rooms_of
 from controlplane.clusters.models import Broker
 from controlplane.clusters.operations_base import cluster_of
 from controlplane.clusters.roll_steps import Roller
@@ -51,7 +51,6 @@ from controlplane.clusters.rolling import (
     roll_warnings,
     rolled,
 )
-from controlplane.clusters.versions_read import reported_by
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
@@ -64,6 +63,7 @@ from controlplane.operations.operations import (
     PlanDraft,
     StepContext,
     StepFailedError,
+    StepRetryError,
     StepSpec,
     Wait,
 )
@@ -188,10 +188,11 @@ class EmptyLogDirectory(DirectoryKind):
                 " another plan.",
             )
         elif one.replicas:
-            raise StepFailedError(
-                "directory-not-empty",
+            # New replicas go to the directory with the fewest, which is the one that was emptied.
+            steps_of.begin(gateway, row.broker_id, name, among)
+            raise StepRetryError(
                 f"{counted(len(one.replicas), 'replica')} came into {name} of broker"
-                f" {row.broker_id} meanwhile. Nothing of it was taken away.",
+                f" {row.broker_id} meanwhile; moved first"
             )
 
     def roller(self, context: StepContext) -> Roller:
@@ -207,7 +208,7 @@ class EmptyLogDirectory(DirectoryKind):
     def move(self, context: StepContext) -> Done | Wait:
         rows = self._rows(context)
         with asked_again():
-            said, rooms = reported_by(rows), rooms_of(rows)
+            said, rooms = named_by(rows), rooms_of(rows)
         return steps_of.move(context, self.gateway(context), rows, said, rooms)
 
     def lift(self, context: StepContext) -> Done | Wait:
@@ -216,7 +217,7 @@ class EmptyLogDirectory(DirectoryKind):
     def hold(self, context: StepContext) -> Done | Wait:
         rows = self._rows(context)
         with asked_again():
-            said = reported_by(rows)
+            said = named_by(rows)
         return steps_of.hold(context, self.gateway(context), rows, said)
 
     def roll(self, context: StepContext) -> Done | Wait:
@@ -314,7 +315,7 @@ class EmptyLogDirectory(DirectoryKind):
 
 def _among(gateway: ClusterGateway, rows: list[Broker]) -> dict[int, list[Directory]]:
     """What each broker has, by broker."""
-    said, rooms = reported_by(rows), rooms_of(rows)
+    said, rooms = named_by(rows), rooms_of(rows)
     return {
         row.broker_id: directories_of(gateway, row, said, rooms.get(row.host_id)) for row in rows
     }

@@ -104,7 +104,7 @@ def move(
         left += now.left
         left_bytes += now.left_bytes
         if now.waiting:
-            _begin(gateway, row.broker_id, name, among)
+            begin(gateway, row.broker_id, name, among)
     progress = _progress(context, left_bytes, left)
     if not left:
         return Done(detail=f"nothing lies in {name}", progress=progress)
@@ -112,7 +112,8 @@ def move(
     return Wait(seconds=POLL_S, detail=f"{counted(left, 'replica')} to go", progress=progress)
 
 
-def _begin(gateway: ClusterGateway, broker: int, name: str, among: list[Directory]) -> None:
+def begin(gateway: ClusterGateway, broker: int, name: str, among: list[Directory]) -> None:
+    """Raises StepFailedError: `no-room`; StepRetryError: the broker refuses all of them."""
     try:
         wanted = next_moves(name, among, at_once=AT_ONCE)
     except NoRoomError as error:

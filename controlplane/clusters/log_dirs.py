@@ -81,6 +81,25 @@ def _unknown(capacity: Capacity, *, alive: bool, now_ms: int) -> str:
     return ""
 
 
+def named_by(brokers: Iterable[Broker]) -> dict[int, Observed]:
+    """By broker: the report of its agent, which has the names of its directories.
+
+    Without the names a directory that is full would look like one that is not there.
+
+    Raises:
+        Unavailable: ZooKeeper does not answer, or an agent does not say, as right after its start.
+    """
+    rows = list(brokers)
+    said = reported_by(rows)
+    for row in rows:
+        if row.broker_id not in said or not said[row.broker_id].log_dirs:
+            raise Unavailable(
+                f"The host of broker {row.broker_id} does not say which directories it has.",
+                code="directories-unknown",
+            )
+    return said
+
+
 def directories_of(
     gateway: ClusterGateway,
     broker: Broker,

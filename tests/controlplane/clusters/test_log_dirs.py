@@ -228,19 +228,57 @@ def test_room_that_goes_meanwhile_ends_it_and_what_moved_is_said(used):
     assert RATE_KEY not in used.gateway.broker_overrides[1], "the limit goes on every way out"
 
 
-def test_a_replica_that_comes_in_right_before_the_restart_keeps_the_directory(used):
+def moved_and_one_more_came(used):
+    """An operation whose moves are done, after which a new replica is put where the fewest are."""
     operation = used.start(used.plan(EMPTY, directory="fast", canary_s=0))
-    begun = used.gateway.broker_overrides
-    part = used.gateway.topics["orders"].partitions[0]
     for _ in range(100):
         drive(operation, ticks=1)
         if step(operation, "move").state == "done":
-            part.lies_in[1] = "/disks/fast"
             break
+    used.gateway.topics["orders"].partitions[0].lies_in[1] = "/disks/fast"
+    return operation
+
+
+def test_a_replica_that_comes_in_right_before_the_restart_leaves_too(used):
+    ended = drive(moved_and_one_more_came(used))
+    assert ended.state == "succeeded", ended.error
+    assert names() == []
+    assert used.gateway.topics["orders"].partitions[0].lies_in[1] == "/data"
+
+
+@pytest.mark.parametrize("names", [(), None])
+def test_an_agent_that_says_nothing_for_a_while_is_waited_for(used, monkeypatch, names):
+    """As right after its start: a directory that nobody names is not an empty one."""
+    operation = used.start(used.plan(EMPTY, directory="fast", canary_s=0))
+    report = used.hosts.report
+
+    def silent(host_id, spec):
+        said = report(host_id, spec)
+        return replace(said, generation=0) if names is None else replace(said, log_dirs=names)
+
+    for _ in range(100):
+        drive(operation, ticks=1)
+        if step(operation, "limit").state == "done":
+            break
+    with monkeypatch.context() as patch:
+        patch.setattr(used.hosts, "report", silent)
+        for _ in range(5):
+            drive(operation, ticks=1)
+        assert step(operation, "move").state != "done"
     ended = drive(operation)
-    assert ended.error["code"] == "directory-not-empty"
+    assert ended.state == "succeeded", ended.error
+    assert lies_in(used) == {"/data"}
+
+
+def test_one_that_comes_in_and_cannot_leave_keeps_the_directory(used, monkeypatch):
+    operation = moved_and_one_more_came(used)
+    monkeypatch.setattr(used.gateway, "arrive", lambda _broker: None)
+    monkeypatch.setattr("controlplane.clusters.roll_steps.SAFE_S", -1.0)
+    ended = drive(operation)
+    assert ended.error["code"] == "roll-not-safe"
+    assert "came into fast of broker 1" in ended.error["detail"]
     assert names() == ["fast"]
-    assert RATE_KEY not in begun[1]
+    assert RATE_KEY not in used.gateway.broker_overrides[1]
 
 
 def test_a_move_that_gets_nowhere_ends_by_its_name(used, monkeypatch):

@@ -1,7 +1,8 @@
 """Puts a broker together from its components, starts it, and takes it down again.
 
 The order of starting is the order of what can fail: directories and ports first, then ZooKeeper,
-then the components, and the registration last, so that nobody is sent here before it can be served.
+then the components; connections are accepted once no earlier life of this broker is registered any
+more, and the registration comes last, so that nobody is sent here before it can be served.
 Whatever has been started is taken down in reverse when a later step fails.
 """
 
@@ -141,6 +142,9 @@ class BrokerProcess:
         dispatcher = Dispatcher(components.handlers)
         undo.push_async_callback(dispatcher.stop)
         components.handlers.sasl.prepare()
+        registration = await self._registration(components)
+        # While an earlier life still counts, clients would find a broker that knows nothing.
+        await registration.wait_until_free()
         await self._listeners.serve(
             dispatcher,
             components.configs.broker_config,
@@ -172,7 +176,8 @@ class BrokerProcess:
         housekeeping = Housekeeping()
         self._start_chores(components, housekeeping)
         undo.push_async_callback(housekeeping.stop)
-        await self._register(components)
+        await registration.start()
+        undo.push_async_callback(registration.stop)
         components.peer_leadership_check.start()
         undo.push_async_callback(components.peer_leadership_check.stop)
         await components.controller.start()
@@ -219,7 +224,7 @@ class BrokerProcess:
             logs=logs,
         )
 
-    async def _register(self, components: Components) -> None:
+    async def _registration(self, components: Components) -> Registration:
         lifecycle = components.lifecycle
 
         def registered(epoch: int) -> None:
@@ -233,7 +238,7 @@ class BrokerProcess:
         )
         await fence.start()
         self._undo.callback(fence.stop)
-        registration = Registration(
+        return Registration(
             components.coordinator,
             BrokerInfo(
                 id=lifecycle.broker_id,
@@ -252,8 +257,6 @@ class BrokerProcess:
             check=fence.check,
             protocol=self.config.get_str(PROTOCOL_KEY),
         )
-        await registration.start()
-        self._undo.push_async_callback(registration.stop)
 
     def _fenced(self, why: str) -> None:
         self.failure = why

@@ -76,6 +76,8 @@ async def _find_one(context: RequestContext, key_type: int, key: str) -> Coordin
     else:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"unknown coordinator key type {key_type}")
     here = context.broker
+    if not here.metadata_cache.is_known:
+        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "no metadata of the cluster yet")
     if topic not in here.metadata_cache.image.topics:
         await _create(context, topic)
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{topic} is being created")

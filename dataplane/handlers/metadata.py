@@ -4,6 +4,7 @@ Behaviour: topics that may not be described are left out of "all", and are an er
 A missing topic is UNKNOWN_TOPIC_OR_PARTITION, or, when it may be created automatically, is created
 and answered with LEADER_NOT_AVAILABLE until it is there. Endpoints are those of the listener that
 was asked. Encoded topics are kept until an update changes them, or the brokers that are alive.
+Before the controller's first update nothing is missing: LEADER_NOT_AVAILABLE, which clients retry.
 Version notes: 0 takes an empty list for "all", later ones null; 4 may forbid automatic creation;
 8-10 answer cluster operations; 10 has topic ids, 12 lets a client look up by id: an id that is not
 zero decides, whatever the name holds (Java's admin client sends an empty one beside it).
@@ -129,7 +130,9 @@ def _topic_by_id(
         return encode_topic(version, refused, wanted.name, wanted.topic_id)
     topic = context.broker.metadata_cache.image.topic_by_id(wanted.topic_id)
     if topic is None:
-        return encode_topic(version, ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
+        is_known = context.broker.metadata_cache.is_known
+        code = ErrorCode.UNKNOWN_TOPIC_ID if is_known else ErrorCode.LEADER_NOT_AVAILABLE
+        return encode_topic(version, code, None, wanted.topic_id)
     if not context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name):
         return encode_topic(version, ErrorCode.TOPIC_AUTHORIZATION_FAILED, None, wanted.topic_id)
     return _known_topic(context, request, topic)
@@ -139,6 +142,8 @@ def _missing(context: RequestContext, request: MetadataRequest, name: str) -> Er
     """Have a missing topic created if that is allowed; the error to answer meanwhile."""
     here = context.broker
     version = context.header.api_version
+    if not here.metadata_cache.is_known:
+        return ErrorCode.LEADER_NOT_AVAILABLE
     if version >= 4 and not request.allow_auto_topic_creation:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not here.configs.broker_config.get_bool("auto.create.topics.enable"):

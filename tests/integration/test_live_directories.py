@@ -67,7 +67,12 @@ def test_its_replicas_are_led_elsewhere_and_come_back_with_a_restart(cluster, tm
     assert 0 < len(lost) < PARTITIONS
 
     def partitions():
-        return admin.list_topics("t", timeout=10).topics["t"].partitions
+        """Once all four are named: a broker that has just started may not know them yet."""
+        for _ in eventually(30, "the topic is known"):
+            found = admin.list_topics("t", timeout=10).topics["t"].partitions
+            if len(found) == PARTITIONS:
+                return found
+        raise AssertionError
 
     shutil.rmtree(tmp_path / "one-0")
     for _ in eventually(30, "the lost replicas have left"):

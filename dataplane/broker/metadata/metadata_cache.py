@@ -27,6 +27,11 @@ class MetadataCache:
         self.encoded: dict[str, dict[object, bytes]] = {}
         self._listeners: list[Callable[[ClusterImage, ClusterImage], None]] = []
 
+    @property
+    def is_known(self) -> bool:
+        """Whether a controller has said anything: until then nothing is known to be missing."""
+        return bool(self.image.brokers)
+
     def on_change(self, listener: Callable[[ClusterImage, ClusterImage], None]) -> None:
         """`listener(before, after)` runs on the loop after every new image."""
         self._listeners.append(listener)

@@ -133,6 +133,26 @@ class Registration:
         self._task: asyncio.Task[None] | None = None
         self._watch: Watch | None = None
 
+    async def wait_until_free(self) -> None:
+        """Until nothing is registered under this id, as an earlier life's session ends.
+
+        Raises RegistrationError when the id is taken.
+        """
+        path = znodes.broker_path(self._broker.id)
+        deadline_ms = self._deadline_ms()
+        while True:
+            try:
+                present = await self._coordinator.exists(path)
+            except (ConnectionLossError, SessionExpiredError):
+                await asyncio.sleep(RETRY_MS / 1000)
+                continue
+            if present is None or present.ephemeral_owner == self._coordinator.session_id:
+                return
+            await self._wait_until_gone(path, deadline_ms)
+
+    def _deadline_ms(self) -> int:
+        return self._clock.monotonic_ms() + self._session_timeout_ms * 2
+
     async def start(self) -> int:
         """Register and return the broker epoch. Raises RegistrationError when the id is taken."""
         self._coordinator.on_session(self._on_session)
@@ -183,7 +203,7 @@ class Registration:
 
     async def _register(self) -> None:
         path = znodes.broker_path(self._broker.id)
-        deadline_ms = self._clock.monotonic_ms() + self._session_timeout_ms * 2
+        deadline_ms = self._deadline_ms()
         while True:
             if self._check is not None:
                 await self._check()

@@ -5,7 +5,9 @@ import uuid
 
 import pytest
 
+from dataplane.cluster.image import ClusterImage
 from dataplane.model.errors import ErrorCode
+from dataplane.wire.messages.find_coordinator import FindCoordinatorRequest
 from dataplane.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker
 
@@ -57,6 +59,24 @@ async def test_automatic_creation_can_be_off() -> None:
     response = await broker.ask(named("new"), 9)
     assert response.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     await broker.stop()
+
+
+async def test_before_the_first_update_nothing_is_missing(broker: OneBroker) -> None:
+    """A broker that has just started told clients that their topics were gone."""
+    broker.metadata_cache.replace(ClusterImage())
+    for auto in (True, False):
+        response = await broker.ask(named("t", auto=auto), 9)
+        assert response.topics[0].error_code == ErrorCode.LEADER_NOT_AVAILABLE
+        assert response.brokers == []
+    assert broker.controller_client.created == []
+    by_id = MetadataRequest(topics=[MetadataRequestTopic(topic_id=uuid.uuid4(), name=None)])
+    response = await broker.ask(by_id, 12)
+    assert response.topics[0].error_code == ErrorCode.LEADER_NOT_AVAILABLE
+    for key_type in (0, 1):
+        wanted = FindCoordinatorRequest(key_type=key_type, coordinator_keys=["x"])
+        (found,) = (await broker.ask(wanted, 4)).coordinators
+        assert found.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert broker.controller_client.created == []
 
 
 async def test_lookup_by_id(broker: OneBroker) -> None:

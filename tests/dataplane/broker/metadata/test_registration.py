@@ -145,6 +145,29 @@ async def test_an_earlier_life_is_waited_for(zookeeper, tmp_path):
     assert await starting == zookeeper.find(PATH).czxid
 
 
+async def test_the_place_is_free_once_the_earlier_life_has_ended(zookeeper, tmp_path):
+    earlier, session = zookeeper.connect(), zookeeper.connect()
+    await earlier.create(PATH, ephemeral=True)
+    made = registration(session, tmp_path)
+    waiting = asyncio.ensure_future(made.wait_until_free())
+    await settle()
+    assert not waiting.done()
+    zookeeper.end_session(earlier.session_id)
+    await waiting
+    assert zookeeper.find(PATH) is None
+    session.lose_reply_of_next()
+    await made.wait_until_free()
+    await made.start()
+    await made.wait_until_free()  # its own is in nobody's way
+
+
+async def test_a_place_that_another_live_broker_has_is_refused(zookeeper, tmp_path):
+    await zookeeper.connect().create(PATH, ephemeral=True)
+    made = registration(zookeeper.connect(), tmp_path, session_timeout_ms=20)
+    with pytest.raises(RegistrationError, match="broker id 1"):
+        await made.wait_until_free()
+
+
 async def test_another_live_broker_of_the_same_id_is_refused(zookeeper, tmp_path):
     await zookeeper.connect().create(PATH, ephemeral=True)
     made = registration(zookeeper.connect(), tmp_path, session_timeout_ms=20)

@@ -335,7 +335,7 @@ CASES: list[tuple[Any, ...]] = [
     (never_lags, "in-sync replicas keep up", 9_008),
     (never_rejoins, "convergence"),
     (has_a_bug, "no unexpected exception"),
-    (keeps_what_nobody_announced, "metadata is what ZooKeeper holds", 9_020),
+    (keeps_what_nobody_announced, "metadata is what ZooKeeper holds", 9_050),
     (merges_full_metadata, "metadata is what ZooKeeper holds", 9_016),
     (keeps_strays, "no replica is forgotten", 9_006),
     (keeps_empty_logs, "a deleted topic leaves no directory", 9_042),

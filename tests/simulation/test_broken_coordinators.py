@@ -172,7 +172,7 @@ CASES: list[tuple[Any, ...]] = [
     (shows_what_is_open, ABORTED),
     (shows_what_is_open, STABLE),
     (takes_markers_for_written, ABORTED),
-    (takes_markers_for_written, OFFSETS, 30_020),
+    (takes_markers_for_written, OFFSETS, 30_050),
     (takes_markers_for_written, "convergence"),
     (forgets_decisions, "convergence"),
     (fences_nobody, ONCE),

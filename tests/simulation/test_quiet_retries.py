@@ -40,14 +40,16 @@ def warnings_of(sim: Simulation) -> list[str]:
     return [line for line in sim.lines if " WARNING " in line]
 
 
-@pytest.mark.parametrize("late", [1, 2, 3])
-def test_many_partitions_at_once_are_created_without_a_warning(late, monkeypatch):
+@pytest.mark.parametrize(("late", "seed"), [(1, 303), (2, 202), (3, 305)])
+def test_many_partitions_at_once_are_created_without_a_warning(late, seed, monkeypatch):
     monkeypatch.setattr(Plan, "of", calm_plan())
-    sim = Simulation(100 + late, detail=True)
+    sim = Simulation(seed, detail=True)
     for other in sim.machines:
         if other != late:
             sim.network.link(f"broker-{other}", f"broker-{late}").extra_s = 2.0
     result = sim.run()
     assert not result.violations
+    # Of seeds in which it is, leaders write their ISRs past it: that is worth a warning.
+    assert not any(f"broker {late} is the controller" in line for line in sim.lines)
     assert any("steady-106" in line for line in sim.lines)
     assert not warnings_of(sim), warnings_of(sim)[:5]

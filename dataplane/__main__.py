@@ -138,6 +138,11 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         help="take the host id over from a data directory that is lost, once its agent is gone",
     )
     parser.add_argument(
+        "--adopt-ensemble",
+        action="store_true",
+        help="once, where the ZooKeeper of before is lost for good: go over to that of --zookeeper",
+    )
+    parser.add_argument(
         "--keep-brokers",
         action="store_true",
         help="on SIGTERM leave the brokers running, for the next agent to take up; SIGINT stops"

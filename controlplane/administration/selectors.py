@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from controlplane.administration.zookeeper_shown import host_zookeeper, own_tree, started_with
 from controlplane.audit.models import AuditEvent
 from controlplane.clusters.candidates import candidates, host_states
 from controlplane.clusters.described import Host
@@ -27,7 +28,7 @@ from controlplane.common.etags import FIELD, tag_of, with_tag
 from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso, iso_of_ms
-from controlplane.healing.selectors import address_changes, drains
+from controlplane.healing.selectors import address_changes, drains, zookeeper_changes
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.tenants.models import (
@@ -271,18 +272,22 @@ def _shown_hosts(found: list[Host]) -> list[dict[str, Any]]:
     lost = lost_on([host.host_id for host in found])
     drained = drains([host.host_id for host in found])
     followed = address_changes([host.host_id for host in found])
+    moved = zookeeper_changes([host.host_id for host in found])
     reports = observed_brokers(
         (host_id, row["key"]) for host_id, rows in brokers.items() for row in rows
     )
+    tree = own_tree() if found else None
     return [
         {
             **_described(host, places[host.host_id]),
+            "zookeeper": host_zookeeper(host, brokers[host.host_id], tree),
             **_decided(states.get(host.host_id)),
             "brokers": len(brokers[host.host_id]),
             "broker_list": [_broker(row, reports, host.host_id) for row in brokers[host.host_id]],
             "lost_brokers": lost[host.host_id],
             "drain": drained.get(host.host_id),
             "address_change": followed.get(host.host_id),
+            "zookeeper_change": moved.get(host.host_id),
             FIELD: host_tag(host.host_id, states.get(host.host_id)),
         }
         for host in found
@@ -468,6 +473,7 @@ def brokers_on(host_ids: Iterable[str]) -> defaultdict[str, list[dict[str, Any]]
                 "cluster_id": row.cluster_id,
                 "tenant": row.cluster.tenant.slug,
                 "address": row.address,
+                "zookeeper": row.zookeeper,
             }
         )
     return found
@@ -478,6 +484,7 @@ def _broker(row: dict[str, Any], reports: Any, host_id: str) -> dict[str, Any]:
     report = reports.get((host_id, row["key"])) if reports is not None else None
     return {
         **shown,
+        "runs_zookeeper": started_with(report, row["cluster_id"]),
         "observed_state": report.state if report is not None else None,
         "observed_at": iso_of_ms(report.reported_at_ms) if report is not None else None,
     }

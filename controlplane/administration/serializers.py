@@ -12,7 +12,11 @@ from controlplane.administration.inputs import (
 from controlplane.clusters.host_states import ACTS, CHOSEN, REMOVED, STATES
 from controlplane.common.grants import GRANTS_MAX
 from controlplane.common.serializers import Shape, etag_field, page_serializer
-from controlplane.healing.serializers import HostAddressChangeSerializer, HostDrainSerializer
+from controlplane.healing.serializers import (
+    HostAddressChangeSerializer,
+    HostDrainSerializer,
+    HostZooKeeperChangeSerializer,
+)
 from controlplane.operations.serializers import WarningSerializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
@@ -231,8 +235,29 @@ class HostBrokerSerializer(Shape):
     cluster_id = serializers.CharField()
     tenant = serializers.CharField()
     address = serializers.CharField(help_text="That it advertises.")
+    zookeeper = serializers.CharField(help_text="The connect string that it was given.")
+    runs_zookeeper = serializers.CharField(
+        allow_null=True,
+        help_text="The one that its process was started with, as its agent says; null: not known.",
+    )
     observed_state = serializers.CharField(allow_null=True, help_text="Null: not known.")
     observed_at = serializers.DateTimeField(allow_null=True)
+
+
+class HostZooKeeperSerializer(Shape):
+    connect = serializers.CharField(
+        allow_null=True, help_text="The connect string of its agent; null: it does not say it."
+    )
+    ensemble = serializers.CharField(
+        allow_null=True, help_text="The identity of the ensemble that it found there."
+    )
+    is_ours = serializers.BooleanField(
+        allow_null=True, help_text="It is the one that this service sees; null: not known."
+    )
+    brokers_elsewhere = serializers.IntegerField(
+        allow_null=True,
+        help_text="Brokers on it that use another connect string than its agent; null: not known.",
+    )
 
 
 class LostBrokerSerializer(Shape):
@@ -316,8 +341,13 @@ class OperatorHostSerializer(Shape):
     broker_list = HostBrokerSerializer(many=True, help_text="What should run there.")
     lost_brokers = LostBrokerSerializer(many=True)
     drain = HostDrainSerializer(allow_null=True, help_text="Null while it is not being drained.")
+    zookeeper = HostZooKeeperSerializer()
     address_change = HostAddressChangeSerializer(
         allow_null=True, help_text="How far its brokers have followed to its new address; the last."
+    )
+    zookeeper_change = HostZooKeeperChangeSerializer(
+        allow_null=True,
+        help_text="How far its clusters have followed to its agent's connect string; the last.",
     )
     etag = etag_field()
 

@@ -22,6 +22,7 @@ urlpatterns = [
     path("operator/hosts/<str:host_id>", hosts.OperatorHostView.as_view()),
     path("operator/hosts/<str:host_id>/drain", hosts.OperatorHostDrainView.as_view()),
     path("operator/hosts/<str:host_id>/address", hosts.OperatorHostAddressView.as_view()),
+    path("operator/hosts/<str:host_id>/zookeeper", hosts.OperatorHostZooKeeperView.as_view()),
     path("operator/hosts/<str:host_id>/events", hosts.OperatorHostEventsView.as_view()),
     path("operator/hosts/<str:host_id>/loss", hosts.OperatorHostLossView.as_view()),
     path("operator/hosts/<str:host_id>/plans/<str:act>", hosts.OperatorHostPlanView.as_view()),

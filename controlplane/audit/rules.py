@@ -31,7 +31,7 @@ SHOWN = frozenset(
         *("brokers", "bootstrap_servers", "host_id", "rack", "id", "key"),
         *("security_protocol", "sasl_mechanism", "address", "way"),
         # addresses and log directories of brokers
-        *("bootstrap_before", "bootstrap_after", "from_address", "to_address"),
+        *("bootstrap_before", "bootstrap_after", "from_address", "to_address", "ensemble"),
         *("directory", "log_dirs", "moves"),
         # versions of brokers
         *("version", "software", "digest", "from_version", "to_version", "from_software"),

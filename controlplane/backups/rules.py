@@ -7,6 +7,7 @@ LEFT_OUT = {
     "sessions.session": "a session that was ended since would be open again",
     "contenttypes.contenttype": "migrations make it",
     "auth.permission": "migrations make it",
+    "clusters.ensemble": "the first session keeps the one that it finds",
     "observed.observedcluster": "the next pass observes it again",
     "observed.observedbroker": "the next pass observes it again",
     "observed.observedtopic": "the next pass observes it again",

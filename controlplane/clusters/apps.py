@@ -11,6 +11,7 @@ class ClustersConfig(AppConfig):
         from controlplane.clusters.emptying_log_dir import EmptyLogDirectory
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
         from controlplane.clusters.readdressing import ChangeAddresses
+        from controlplane.clusters.reconnecting import ChangeZooKeeper
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
         from controlplane.clusters.replacing import ClusterReplaceBroker
         from controlplane.clusters.restarting import BrokerRestart
@@ -39,6 +40,7 @@ class ClustersConfig(AppConfig):
             ClusterUpgrade(),
             ClusterFinalizeVersion(),
             ChangeAddresses(),
+            ChangeZooKeeper(),
             AddLogDirectory(),
             EmptyLogDirectory(),
         ):

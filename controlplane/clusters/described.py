@@ -6,6 +6,7 @@ from typing import Any
 
 from controlplane.clusters.capacity import NEVER, Capacity, parse_labels
 from controlplane.clusters.reports import object_of, text_of
+from zookeeper_access.identity import is_connect_string, is_identity
 
 # What agents write ends in pages and in brokers' configuration: of bounded size, and plain names.
 VERSION_MAX = 50
@@ -31,6 +32,10 @@ class Host:
     labels: tuple[tuple[str, str], ...] = ()
     directory_id: str = ""
     capacity: Capacity = NEVER
+    zookeeper: str = ""
+    """The connect string of its agent; empty of an agent that does not say it."""
+    ensemble: str = ""
+    """The identity of the tree that this leads to, as the agent read it; empty: not known."""
 
 
 def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...]) -> Host | None:
@@ -58,6 +63,7 @@ def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...])
     )
     if not is_usable:
         return None
+    connect, ensemble = _zookeeper(row)
     return Host(
         host_id=name,
         rack=rack,
@@ -69,6 +75,8 @@ def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...])
         brokers=brokers,
         labels=parse_labels(row),
         directory_id=_directory_id(row),
+        zookeeper=connect,
+        ensemble=ensemble,
     )
 
 
@@ -81,6 +89,17 @@ def parse_directories(data: bytes) -> list[str]:
         if isinstance(each, str) and _DIRECTORY_ID.fullmatch(each)
     ]
     return sorted(set(found))
+
+
+def _zookeeper(row: dict[str, Any]) -> tuple[str, str]:
+    """Connect string and identity, each as far as it can be one."""
+    said = row.get("zookeeper")
+    given = said if isinstance(said, dict) else {}
+    connect, ensemble = text_of(given, "connect"), text_of(given, "ensemble")
+    return (
+        connect if is_connect_string(connect) else "",
+        ensemble if is_identity(ensemble) else "",
+    )
 
 
 def _directory_id(row: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from controlplane.clusters.described import Host
 from controlplane.clusters.hosts import BrokerKey, HostsUnavailableError
+from controlplane.clusters.models import own_connect_string
 from controlplane.clusters.questions import (
     ADMINISTERED,
     DENIALS,
@@ -20,6 +21,7 @@ from controlplane.clusters.versions import NOT_KNOWN, OWN, PROTOCOL_KEY, Install
 from controlplane.gateway.fake import FakeGateway
 from controlplane.gateway.fake_state import DISK
 
+ENSEMBLE = "0c6b1c9a-6a55-4f0e-9a53-3d6c3c0e7a01@7"
 FIRST_BROKERS = 4
 """What the fake cluster of tests begins with; they come and go as tests say."""
 
@@ -95,6 +97,8 @@ class FakeHosts:
                 port_last=20_099 + 100 * i,
                 agent_version="fake",
                 alive=True,
+                zookeeper=own_connect_string(),
+                ensemble=ENSEMBLE,
             )
             for i in range(1, hosts + 1)
         ]
@@ -108,6 +112,7 @@ class FakeHosts:
             host.host_id: Installed(releases=RELEASES, reported_at_ms=1_767_225_600_000)
             for host in self.known
         }
+        self.tree = ENSEMBLE
         self.is_away = False
         self.serves: tuple[str, FakeGateway] | None = None
         self.asked: list[HostQuestion] = []
@@ -142,6 +147,7 @@ class FakeHosts:
             state=spec["state"],
             generation=spec["generation"],
             pid=1,
+            zookeeper=spec["config"].get("zookeeper.connect", ""),
             log_dirs=(
                 LogDir(name="main", path="/data"),
                 *(LogDir(name=name, path=f"/disks/{name}") for name in spec.get("log_dirs", ())),
@@ -165,6 +171,10 @@ class FakeHosts:
     ) -> dict[str, Installed]:
         self._answer()
         return {host: self.releases.get(host, NOT_KNOWN) for host in host_ids}
+
+    def ensemble(self, *, within_s: float | None = None) -> str:  # noqa: ARG002 - at once
+        self._answer()
+        return self.tree
 
     def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
         self._answer()

@@ -1,5 +1,6 @@
 """Hosts as their agents describe them in ZooKeeper, and what we want of each.
 
+/penstock/ensemble                       whose identity the tree has (`zookeeper_access.identity`)
 /penstock/hosts/<host>                   written by the agent: rack, address, ports
 /penstock/hosts/<host>/alive             ephemeral while the agent lives
 /penstock/hosts/<host>/capacity          written by the agent: what is free (`capacity`)
@@ -34,23 +35,17 @@ from kazoo.exceptions import (
 )
 from kazoo.handlers.threading import KazooTimeoutError
 
-from controlplane.clusters import asking
+from controlplane.clusters import asking, home_tree
 from controlplane.clusters import zookeeper_tree as tree
-from controlplane.clusters.capacity import (
-    NEVER,
-    REPORT_BYTES_MAX,
-    Capacity,
-    parse_capacity,
-    too_long,
-)
 from controlplane.clusters.described import Host, parse_directories, parse_host
+from controlplane.clusters.host_nodes import capacity, installed, read_short
 from controlplane.clusters.questions import HostAnswer, HostQuestion
 from controlplane.clusters.reports import (
     Observed,
     object_of,
     parse_observed,
 )
-from controlplane.clusters.versions import NOT_KNOWN, Installed, parse_versions
+from controlplane.clusters.versions import Installed
 from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S, Patience
 from controlplane.clusters.zookeeper_tree import HOSTS as ROOT
 from controlplane.common.fence import fenced
@@ -59,7 +54,6 @@ from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
-    from kazoo.protocol.states import ZnodeStat
 
     from zookeeper_access.prompt_client import PromptClient
 
@@ -77,7 +71,9 @@ BrokerKey = tuple[str, str]
 READ_WAIT_S = 1.5
 """How long a page waits for ZooKeeper, whatever it asks there: an answer within 2 s says "unknown"
 rather than nothing. Steps of operations have `ANSWER_TIMEOUT_S` for each request."""
-READS = frozenset({"hosts", "observed", "versions", "sealed_for", "ask", "directories_of", "close"})
+READS = frozenset(
+    {"hosts", "observed", "versions", "ensemble", "sealed_for", "ask", "directories_of", "close"}
+)
 """The methods of `Hosts` that change nothing; every other one is a write (`common.fence`)."""
 
 
@@ -96,6 +92,10 @@ class Hosts(Protocol):
         self, host_ids: Sequence[str], *, within_s: float | None = None
     ) -> dict[str, Installed]:
         """Which releases agents say are there, for each of these hosts; bounded as `hosts` is."""
+        ...
+
+    def ensemble(self, *, within_s: float | None = None) -> str:
+        """The tree's identity (`zookeeper_access.identity`), "" for none; bounded as `hosts`."""
         ...
 
     def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
@@ -159,9 +159,17 @@ class Hosts(Protocol):
 class ZooKeeperHosts:
     """By kazoo; one session per process, opened on first use."""
 
-    def __init__(self, servers: str, access: ZooKeeperAccess | None = None) -> None:
+    def __init__(
+        self,
+        servers: str,
+        access: ZooKeeperAccess | None = None,
+        *,
+        refusal: Callable[[str], str] = lambda _identity: "",
+    ) -> None:
+        """`refusal` says why a tree with that identity, "" for none, is not used; empty: it is."""
         self._servers = servers
         self._access = access or ZooKeeperAccess()
+        self._refusal = refusal
         self._client: PromptClient | None = None
         self._lock = threading.Lock()
 
@@ -204,10 +212,14 @@ class ZooKeeperHosts:
         paths = {host: f"{ROOT}/{host}/versions" for host in host_ids}
 
         def read(client: "KazooClient") -> dict[str, Installed]:
-            found = _read_short(client, [*paths.values()], wait)
-            return {host: _installed(*found[path]) for host, path in paths.items()}
+            found = read_short(client, [*paths.values()], wait)
+            return {host: installed(*found[path]) for host, path in paths.items()}
 
         return self._bounded(read, wait)
+
+    def ensemble(self, *, within_s: float | None = None) -> str:
+        wait = Patience(within_s)
+        return self._bounded(lambda client: tree.identity(client, wait), wait)
 
     def ask(self, questions: Sequence[HostQuestion]) -> list[HostAnswer]:
         return self._bounded(lambda client: asking.ask(client, self._access, questions))
@@ -283,7 +295,7 @@ class ZooKeeperHosts:
     def directories_of(self, path: str, broker_id: int) -> list[str]:
         def read(client: "KazooClient") -> list[str]:
             node = f"{path}/brokers/directories/{broker_id}"
-            data, _ = _read_short(client, [node], Patience(None))[node]
+            data, _ = read_short(client, [node], Patience(None))[node]
             return parse_directories(data or b"")
 
         return self._bounded(read)
@@ -331,8 +343,8 @@ class ZooKeeperHosts:
             names = client.get_children_async(ROOT).get(timeout=wait.left_s())
         except NoNodeError:
             return []
-        described = _read_short(client, [f"{ROOT}/{name}" for name in names], wait)
-        capacities = _read_short(client, [f"{ROOT}/{name}/capacity" for name in names], wait)
+        described = read_short(client, [f"{ROOT}/{name}" for name in names], wait)
+        capacities = read_short(client, [f"{ROOT}/{name}/capacity" for name in names], wait)
         pending = [
             (
                 name,
@@ -359,7 +371,7 @@ class ZooKeeperHosts:
                         host,
                         described_at_ms=stat.mtime,
                         alive_since_ms=since_ms,
-                        capacity=_capacity(*capacities[f"{ROOT}/{name}/capacity"]),
+                        capacity=capacity(*capacities[f"{ROOT}/{name}/capacity"]),
                     )
                 )
         return found
@@ -402,54 +414,31 @@ class ZooKeeperHosts:
             # kazoo calls itself connected before it logs in.
             with contextlib.suppress(NoAuthError):
                 client.exists_async("/").get(timeout=wait.left_s())
+            self._prove(client, wait)
         except (KazooTimeoutError, KazooException) as error:
             client.stop()
             client.close()
             if client.refusal:
                 raise HostsUnavailableError(client.refusal) from error
             raise
+        except BaseException:
+            client.stop()
+            client.close()
+            raise
         return client
 
+    def _prove(self, client: "PromptClient", wait: Patience) -> None:
+        """The tree is this service's own; one without an identity gets one.
 
-def _read_short(
-    client: "KazooClient", paths: Sequence[str], wait: Patience
-) -> dict[str, tuple[bytes | None, "ZnodeStat | None"]]:
-    """What stands in nodes that agents write, at most `REPORT_BYTES_MAX` of each.
-
-    One that is longer has its stat alone: an agent could write megabytes.
-    """
-    stats = [(path, client.exists_async(path)) for path in paths]
-    sized = [(path, answer.get(timeout=wait.left_s())) for path, answer in stats]
-    reads = [
-        (path, stat, client.get_async(path) if _is_short(stat) else None) for path, stat in sized
-    ]
-    found: dict[str, tuple[bytes | None, ZnodeStat | None]] = {}
-    for path, stat, answer in reads:
-        found[path] = (None, stat)
-        if answer is not None:
-            with contextlib.suppress(NoNodeError):
-                data, now = answer.get(timeout=wait.left_s())
-                # It may have grown between the two questions.
-                found[path] = (data if _is_short(now) else None, now)
-    return found
-
-
-def _is_short(stat: "ZnodeStat | None") -> bool:
-    return stat is not None and stat.dataLength <= REPORT_BYTES_MAX
-
-
-def _installed(data: bytes | None, stat: "ZnodeStat | None") -> Installed:
-    if data is None or stat is None:
-        return NOT_KNOWN
-    return parse_versions(data, reported_at_ms=stat.mtime)
-
-
-def _capacity(data: bytes | None, stat: "ZnodeStat | None") -> Capacity:
-    if stat is None:
-        return NEVER
-    if data is None:
-        return too_long(stat.dataLength, reported_at_ms=stat.mtime)
-    return parse_capacity(data, reported_at_ms=stat.mtime)
+        Raises HostsUnavailableError: nothing is read or written in another one.
+        """
+        with contextlib.suppress(NoAuthError):
+            found = tree.identity(client, wait)
+            if not found and not self._refusal(""):
+                tree.name_tree(client, self._access, wait)
+                found = tree.identity(client, wait)
+            if why := self._refusal(found):
+                raise HostsUnavailableError(why)
 
 
 def _desired_path(key: BrokerKey) -> str:
@@ -482,7 +471,8 @@ def _own_hosts() -> Hosts:
     global _hosts  # noqa: PLW0603 - one ZooKeeper session per process
     if _hosts is None:
         try:
-            _hosts = ZooKeeperHosts(settings.ZOOKEEPER, zookeeper_access())
+            access = zookeeper_access()
+            _hosts = ZooKeeperHosts(settings.ZOOKEEPER, access, refusal=home_tree.refusal)
         except AccessError as error:
             raise HostsUnavailableError(f"PENSTOCK_ZOOKEEPER_CONFIG: {error}") from error
     return _hosts

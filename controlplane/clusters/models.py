@@ -1,5 +1,6 @@
 """Cluster and, for managed ones, the brokers that it should have."""
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -7,6 +8,7 @@ from controlplane.clusters.host_states import CORDONED
 from controlplane.common.fields import SealedField
 from controlplane.common.ids import new_id
 from controlplane.tenants.models import Tenant
+from zookeeper_access.identity import plain_connect_string
 
 MANAGED, REGISTERED = "managed", "registered"
 KIND_CHOICES = [(MANAGED, MANAGED), (REGISTERED, REGISTERED)]
@@ -26,6 +28,11 @@ MECHANISM_CHOICES = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
 
 def new_cluster_id() -> str:
     return new_id("kc")
+
+
+def own_connect_string() -> str:
+    """By which this service reaches ZooKeeper, and brokers that begin anew are to."""
+    return plain_connect_string(settings.ZOOKEEPER)
 
 
 def new_join_token_id() -> str:
@@ -100,6 +107,9 @@ class Broker(models.Model):
     # Key and certificate of a broker whose cluster has TLS; when the certificate ends.
     tls_token = SealedField(blank=True)
     certificate_ends_at = models.DateTimeField(null=True)
+    # The connect string to ZooKeeper that it was given, without its cluster's chroot: it keeps that
+    # until an operation gives it another one, whatever this service's own is by then.
+    zookeeper = models.CharField(max_length=1_000, default=own_connect_string)
 
     class Meta:
         ordering = ["broker_id"]
@@ -147,6 +157,16 @@ class LostBroker(models.Model):
     @property
     def key(self) -> str:
         return f"{self.cluster_id}-{self.broker_id}"
+
+
+class Ensemble(models.Model):
+    """One row: the identity of the ZooKeeper tree that is this service's own (`home_tree`)."""
+
+    identity = models.CharField(max_length=100)
+    found_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.identity
 
 
 class HostState(models.Model):

@@ -20,7 +20,13 @@ from controlplane.clusters.candidates import candidates, no_longer_fit
 from controlplane.clusters.described import Host
 from controlplane.clusters.hosts import HostsUnavailableError, hosts
 from controlplane.clusters.losing import lose_broker
-from controlplane.clusters.models import Broker, Cluster, LostBroker, OwedDeletion
+from controlplane.clusters.models import (
+    Broker,
+    Cluster,
+    LostBroker,
+    OwedDeletion,
+    own_connect_string,
+)
 from controlplane.clusters.placing import Decision, NoCapacityError, place
 from controlplane.clusters.release_wanted import releases_on
 from controlplane.clusters.replacing_rules import bootstrap_after
@@ -167,8 +173,13 @@ def move_row(row: Broker, to: dict[str, Any], generation: int) -> None:
     if has_tls(row.cluster) and row.address != to["address"]:
         renewed = {"tls_token": "", "certificate_ends_at": None}
     rows = Broker.objects.filter(pk=row.pk, generation__lt=generation)
-    # Another host has other disks: there it begins in the first.
-    first: dict[str, list[str]] = {"log_dirs": [], "given_up_dirs": []}
+    # Another host has other disks: there it begins in the first. What it got of its host's agent,
+    # where it connects, is not for others to follow.
+    first: dict[str, Any] = {
+        "log_dirs": [],
+        "given_up_dirs": [],
+        "zookeeper": own_connect_string(),
+    }
     rows.update(desired_state="running", generation=generation, **to, **renewed, **first)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 MESSAGE_MAX, LINES_MAX, LINE_MAX, ENDS_MAX = 1_000, 50, 500, 5
 NAME_MAX = 64
 DIRECTORIES_MAX, PATH_MAX = 32, 1_000
+CONNECT_MAX = 1_200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,8 @@ class Observed:
     software: str = ""
     protocol: str = ""
     log_dirs: tuple[LogDir, ...] = ()
+    zookeeper: str = ""
+    """The connect string that the process was started with; empty: not known."""
     reported_at_ms: int | None = None
     is_watched: bool = True
     """Whether the agent that said this lives, so that it would have said what changed since."""
@@ -103,6 +106,7 @@ def parse_observed(data: bytes) -> Observed:
         software=text_of(version, "software")[:NAME_MAX],
         protocol=text_of(version, "protocol")[:NAME_MAX],
         log_dirs=_log_dirs(row.get("log_dirs")),
+        zookeeper=text_of(row, "zookeeper")[:CONNECT_MAX],
     )
 
 

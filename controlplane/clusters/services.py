@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -204,7 +203,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 own = certificate.settings(passwords[CA_PEM])
             config = broker_config(
                 broker,
-                zookeeper=settings.ZOOKEEPER,
+                zookeeper=broker.zookeeper,
                 chroot=cluster.zookeeper_path,
                 broker_count=count,
                 of_tenant=cluster.config,

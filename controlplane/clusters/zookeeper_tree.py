@@ -2,6 +2,7 @@
 
 /, /zookeeper (of a server that is ours alone)  administrators
 /penstock, …/hosts, …/clusters                  administrators
+/penstock/ensemble                              administrators; whoever is let in reads
 /penstock/hosts/H                               administrators; H all but to change the ACL
 /penstock/hosts/H/desired and below             administrators; H reads
 /penstock/hosts/H/observed                      administrators; H all but to change the ACL
@@ -21,9 +22,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kazoo.exceptions import NodeExistsError, NoNodeError
-from kazoo.security import ACL, Permissions
+from kazoo.security import ACL, Id, Permissions
 
 from controlplane.gateway.patience import bounded
+from zookeeper_access.identity import NODE, identity_of, new_identity
 from zookeeper_access.settings import READ_WRITE, ZooKeeperAccess, node_acl
 
 if TYPE_CHECKING:
@@ -71,8 +73,34 @@ def prepare(client: "KazooClient", access: ZooKeeperAccess, *, whole_server: boo
         ensure(client, "/", closed)
     for path in (TOP, HOSTS, CLUSTERS):
         _make(client, path, closed)
+    name_tree(client, access, Patience(None))
     for path in SERVERS_OWN if whole_server else ():
         set_acl(client, path, closed)
+
+
+def name_tree(client: "KazooClient", access: ZooKeeperAccess, wait: Patience) -> None:
+    """Give the tree an identity, unless it has one. Again, and by two at once, it stays the first.
+
+    Where ZooKeeper has ACLs and nobody has made the nodes above yet, `prepare` does it.
+    """
+    acl = None
+    if access.set_acl:
+        anyone = ACL(Permissions.READ, Id("world", "anyone"))
+        acl = [*node_acl(administrators=administrators(access)), anyone]
+    if client.exists_async(NODE).get(timeout=wait.left_s()) is not None:
+        return
+    with contextlib.suppress(NodeExistsError, NoNodeError):
+        made = client.create_async(NODE, new_identity(), acl=acl, makepath=acl is None)
+        made.get(timeout=wait.left_s())
+
+
+def identity(client: "KazooClient", wait: Patience) -> str:
+    """Of the tree; empty while it has none."""
+    try:
+        data, stat = client.get_async(NODE).get(timeout=wait.left_s())
+    except NoNodeError:
+        return ""
+    return identity_of(data, stat.czxid)
 
 
 def admit_host(client: "KazooClient", access: ZooKeeperAccess, host_id: str, owner: str) -> None:

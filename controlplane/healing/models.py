@@ -106,11 +106,10 @@ class HostDrain(Leased):
         return f"drain of {self.host_id}"
 
 
-class HostAddressChange(Leased):
-    """Brokers of a host that follow its new address, one cluster after another."""
+class _Follows(models.Model):
+    """Brokers of a host that follow what its agent says, one cluster after another."""
 
     host_id = models.CharField(primary_key=True, max_length=100)
-    address = models.CharField(max_length=100)
     by = models.CharField(max_length=200)
     began_at = models.DateTimeField(default=timezone.now)
     moved = models.PositiveIntegerField(default=0)
@@ -120,5 +119,23 @@ class HostAddressChange(Leased):
     tried_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
+    class Meta:
+        abstract = True
+
+
+class HostAddressChange(Leased, _Follows):
+    """They follow its new address."""
+
+    address = models.CharField(max_length=100)
+
     def __str__(self) -> str:
         return f"{self.host_id} to {self.address}"
+
+
+class HostZooKeeperChange(Leased, _Follows):
+    """They follow its agent's new connect string to ZooKeeper, each with all of its cluster."""
+
+    connect = models.CharField(max_length=1_000)
+
+    def __str__(self) -> str:
+        return f"{self.host_id} to {self.connect}"

@@ -1,6 +1,7 @@
 """Reads: a cluster's policy with its cases, and a host's drain."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -13,6 +14,7 @@ from controlplane.healing.models import (
     HealingPolicy,
     HostAddressChange,
     HostDrain,
+    HostZooKeeperChange,
 )
 from controlplane.healing.states import PROPOSED
 from controlplane.healing.windows import Window, is_open, opens_at, window_of
@@ -107,26 +109,36 @@ def drains(host_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
 def address_changes(host_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     """By host: how far its brokers have followed to its new address, where they do or did last."""
     rows = list(HostAddressChange.objects.filter(host_id__in=list(host_ids)))
+    left = _left(rows, "address", "address")
+    return {row.host_id: {"address": row.address, **_followed(row, left)} for row in rows}
+
+
+def zookeeper_changes(host_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """By host: how far its brokers have followed to its agent's connect string, likewise."""
+    rows = list(HostZooKeeperChange.objects.filter(host_id__in=list(host_ids)))
+    left = _left(rows, "connect", "zookeeper")
+    return {row.host_id: {"connect": row.connect, **_followed(row, left)} for row in rows}
+
+
+def _left(
+    rows: Sequence[HostAddressChange | HostZooKeeperChange], wanted: str, has: str
+) -> Counter[str]:
+    """Brokers that have not followed, by host."""
     if not rows:
-        return {}
-    here = list(
-        Broker.objects.filter(host_id__in=[row.host_id for row in rows]).values_list(
-            "host_id", "address"
-        )
-    )
+        return Counter()
+    to = {row.host_id: getattr(row, wanted) for row in rows}
+    here = Broker.objects.filter(host_id__in=list(to)).values_list("host_id", has)
+    return Counter(host for host, value in here if value != to[host])
+
+
+def _followed(row: HostAddressChange | HostZooKeeperChange, left: Counter[str]) -> dict[str, Any]:
     return {
-        row.host_id: {
-            "address": row.address,
-            "by": row.by,
-            "began_at": iso(row.began_at),
-            "clusters_moved": row.moved,
-            "brokers_left": sum(
-                host == row.host_id and address != row.address for host, address in here
-            ),
-            "operation_id": row.operation_id or None,
-            "about": row.operation_about or None,
-            "waiting_for": row.waiting_for or None,
-            "ended_at": iso(row.ended_at),
-        }
-        for row in rows
+        "by": row.by,
+        "began_at": iso(row.began_at),
+        "clusters_moved": row.moved,
+        "brokers_left": left[row.host_id],
+        "operation_id": row.operation_id or None,
+        "about": row.operation_about or None,
+        "waiting_for": row.waiting_for or None,
+        "ended_at": iso(row.ended_at),
     }

@@ -133,3 +133,26 @@ class HostAddressChangeSerializer(Shape):
     about = serializers.CharField(allow_null=True, help_text="The cluster of that roll.")
     waiting_for = serializers.CharField(allow_null=True, help_text="What is in the way.")
     ended_at = serializers.DateTimeField(allow_null=True)
+
+
+class HostZooKeeperInputSerializer(Shape):
+    connect = serializers.CharField(
+        max_length=1_000,
+        allow_null=True,
+        help_text="The connect string that the host's agent uses now: the clusters with brokers on"
+        " the host follow. null: no other cluster is begun.",
+    )
+
+
+class HostZooKeeperChangeSerializer(Shape):
+    connect = serializers.CharField()
+    by = serializers.CharField()
+    began_at = serializers.DateTimeField()
+    clusters_moved = serializers.IntegerField(help_text="Clusters whose brokers have followed.")
+    brokers_left = serializers.IntegerField(
+        help_text="Brokers on the host that use another one yet."
+    )
+    operation_id = serializers.CharField(allow_null=True, help_text="The roll under way.")
+    about = serializers.CharField(allow_null=True, help_text="The cluster of that roll.")
+    waiting_for = serializers.CharField(allow_null=True, help_text="What is in the way.")
+    ended_at = serializers.DateTimeField(allow_null=True)

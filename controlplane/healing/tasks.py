@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from controlplane.healing import addresses, draining, services
+from controlplane.healing import addresses, draining, ensembles, services
 
 
 @shared_task(name="healing.heal")
@@ -12,5 +12,7 @@ def heal() -> int:
 
 @shared_task(name="healing.drain")
 def drain() -> int:
-    """Brokers of hosts that are emptied, and of those that have another address."""
-    return draining.drain_round() + addresses.address_round()
+    """Brokers of hosts that are emptied, and of those that are reached, or reach ZooKeeper, at
+    another address.
+    """
+    return draining.drain_round() + addresses.address_round() + ensembles.zookeeper_round()

@@ -15,6 +15,7 @@ from dataplane.agent import spec as layout
 from dataplane.agent.answering import Answering
 from dataplane.agent.capacity import CapacityReports, capacity_of
 from dataplane.agent.data_dirs import DataDirs
+from dataplane.agent.ensemble import EnsembleError, HomeTree
 from dataplane.agent.incarnation import IncarnationError, directory_id_in, incarnation_of
 from dataplane.agent.managed_broker import ManagedBroker, forget_secrets, homes, leftovers
 from dataplane.agent.processes import adopt
@@ -49,6 +50,8 @@ class HostSettings:
     """What this host is. `port_range` is inclusive at both ends. `replaces_host`: it takes the
     host id over from a data directory that is gone for good. `labels` are for people to find it by.
     `extra_dirs` are further disks by name, `renewed_dirs` those of them that are new ones for good.
+    `zookeeper` is the connect string of the agent's session, `adopts_ensemble` whether the tree
+    that it leads to may be another one than the host's (`ensemble`).
     """
 
     host_id: str
@@ -60,6 +63,8 @@ class HostSettings:
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
     extra_dirs: Mapping[str, Path] = dataclasses.field(default_factory=dict)
     renewed_dirs: tuple[str, ...] = ()
+    zookeeper: str = ""
+    adopts_ensemble: bool = False
 
 
 class HostAgent:
@@ -95,6 +100,15 @@ class HostAgent:
         self._tasks: list[asyncio.Task[None]] = []
         self._started_at_ms = clock.realtime_ms()
         self._expired = False
+        self._tree = HomeTree(
+            settings.data_dir,
+            coordinator,
+            connect=settings.zookeeper,
+            adopts=settings.adopts_ensemble,
+        )
+        self._tree_watch: Watch | None = None
+        self._is_proven = False
+        self._unproven: list[str] | None = None
         self._answering = Answering(
             settings.host_id,
             coordinator,
@@ -118,11 +132,17 @@ class HostAgent:
             on_change=self._on_versions,
             every_s=versions_every_s,
         )
-        self.replaced: asyncio.Future[IncarnationError] = asyncio.get_running_loop().create_future()
-        """Done when another agent has taken this host's id over: this one has to end."""
+        self.replaced: asyncio.Future[IncarnationError | EnsembleError] = (
+            asyncio.get_running_loop().create_future()
+        )
+        """Done when this agent has to end: another one has taken its host's id over, or ZooKeeper
+        has become another one, of which nothing is believed.
+        """
 
     async def start(self) -> None:
-        """Raises IncarnationError (another agent has this host id), CoordinatorError, OSError."""
+        """Raises IncarnationError (another agent has this host id), EnsembleError (this ZooKeeper
+        is not the host's), CoordinatorError, OSError; nothing of what runs was touched by then.
+        """
         settings = self._settings
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self._incarnation = await asyncio.to_thread(incarnation_of, settings.data_dir)
@@ -144,6 +164,7 @@ class HostAgent:
                 " host with `manage.py zookeeper host`, and give the agent that file"
             ) from error
         self._tasks.append(asyncio.get_running_loop().create_task(self._write_reports()))
+        self._tree_watch = self._tree.watch(self._on_identity)
         desired = layout.desired_path(settings.host_id)
         await self._stop_unwanted(set(await self._coordinator.children(desired)))
         self._desired_watch = self._coordinator.watch_children(desired, self._on_desired)
@@ -154,8 +175,9 @@ class HostAgent:
 
     async def stop(self, *, keep_brokers: bool) -> None:
         """Stop the brokers too, unless they shall go on for the next agent."""
-        if self._desired_watch is not None:
-            self._desired_watch.cancel()
+        for watch in (self._desired_watch, self._tree_watch):
+            if watch is not None:
+                watch.cancel()
         await self._answering.close()
         await self._capacity.close()
         await self._version_reports.close()
@@ -181,6 +203,7 @@ class HostAgent:
 
     async def _announce_host(self) -> None:
         settings = self._settings
+        await self._tree.prove()
         described = layout.encode_host(
             host_id=settings.host_id,
             rack=settings.rack,
@@ -191,6 +214,8 @@ class HostAgent:
             labels=settings.labels,
             answers=[kind.value for kind in Kind],
             data_dirs=self._registered,
+            zookeeper=settings.zookeeper,
+            ensemble=self._tree.identity,
         )
         await self._claim(described)
         for path in (
@@ -200,6 +225,10 @@ class HostAgent:
             if await self._coordinator.exists(path) is None:
                 await self._put(path, b"")
         await self._announce_alive()
+        self._is_proven = True
+        unproven, self._unproven = self._unproven, None
+        if unproven is not None:
+            self._on_desired(unproven)
 
     async def _claim(self, described: bytes) -> None:
         """Register the host as this data directory's, unless it is another's.
@@ -276,6 +305,8 @@ class HostAgent:
     def _on_session(self, state: SessionState) -> None:
         if state is SessionState.EXPIRED:
             self._expired = True
+            # One string may name servers of two ensembles: the next session may be another's.
+            self._is_proven = False
         elif state is SessionState.CONNECTED:
             self._write_now.set()
             if self._expired:
@@ -289,16 +320,29 @@ class HostAgent:
             except CoordinatorError as error:
                 log.warning("the host could not be announced: %s", error)
                 await asyncio.sleep(RETRY_MS / 1000)
-            except IncarnationError as error:
-                if not self.replaced.done():
-                    self.replaced.set_result(error)
+            except (IncarnationError, EnsembleError) as error:
+                self._end(error)
                 return
+            except OSError as error:
+                log.warning("the host could not be announced: %s", error)
+                await asyncio.sleep(RETRY_MS / 1000)
             else:
                 return
+
+    def _on_identity(self) -> None:
+        """The tree has an identity now: it is kept, and said."""
+        self._tasks.append(asyncio.get_running_loop().create_task(self._announce_again()))
+
+    def _end(self, error: IncarnationError | EnsembleError) -> None:
+        if not self.replaced.done():
+            self.replaced.set_result(error)
 
     # -- what is wanted -------------------------------------------------------------------------
 
     def _on_desired(self, keys: list[str]) -> None:
+        if not self._is_proven:
+            self._unproven = keys
+            return
         for key in keys:
             if key not in self._watches:
                 self._brokers[key] = self._manage(key)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from dataplane.agent.data_dirs import DataDirError, extra_from
+from dataplane.agent.ensemble import EnsembleError
 from dataplane.agent.host_agent import HostAgent, HostSettings
 from dataplane.agent.host_lock import HostLock
 from dataplane.agent.incarnation import IncarnationError
@@ -23,6 +24,7 @@ from dataplane.agent.versions import VersionError, Versions
 from dataplane.agent.zookeeper import AgentZooKeeper, read_access
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.runtime.host_addresses import beside_loopback
+from zookeeper_access.identity import is_connect_string, plain_connect_string
 from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 if TYPE_CHECKING:
@@ -85,8 +87,8 @@ def run(
         access, connection = read_access(options.zookeeper_config)
 
         async def open_session() -> tuple[HostAgent, AgentSession]:
-            coordinator, session = await connect(options.zookeeper, access)
-            chroot = chroot_of(options.zookeeper)
+            coordinator, session = await connect(settings.zookeeper, access)
+            chroot = chroot_of(settings.zookeeper)
             has_login = bool(access.sasl or access.identity)
             zookeeper = (
                 AgentZooKeeper(connection, session.authenticate, chroot=chroot)
@@ -106,7 +108,10 @@ def run(
 
         with _only_agent_of(settings.data_dir), _locks_of(settings.extra_dirs.values()):
             return asyncio.run(_serve(options, settings, open_session))
-    except (ArgumentsError, IncarnationError, SecretError, AccessError, VersionError) as error:
+    except (
+        *(ArgumentsError, IncarnationError, EnsembleError),
+        *(SecretError, AccessError, VersionError),
+    ) as error:
         sys.stderr.write(f"penstock agent: {error}\n")
         return EXIT_BAD_ARGUMENTS
     except (CoordinatorError, OSError) as error:
@@ -156,7 +161,17 @@ def settings_from(
         labels=labels_from(getattr(options, "label", None) or _listed(LABELS_VARIABLE)),
         extra_dirs=extra,
         renewed_dirs=renewed,
+        zookeeper=connect_string(options.zookeeper),
+        adopts_ensemble=bool(getattr(options, "adopt_ensemble", False)),
     )
+
+
+def connect_string(given: str) -> str:
+    """As it is compared: without blanks. Raises ArgumentsError."""
+    text = plain_connect_string(given)
+    if not is_connect_string(text):
+        raise ArgumentsError(f"--zookeeper {given[:130]}: expected HOST:PORT[,…][/chroot]")
+    return text
 
 
 def _versions_dir(options: argparse.Namespace) -> Path | None:
@@ -238,8 +253,9 @@ async def _serve(
         agent.replaced.add_done_callback(lambda _: stopping.set())
         await stopping.wait()
         if agent.replaced.done():
-            # Its brokers are another host's now, and must not run twice.
-            keep_brokers = False
+            # Its brokers are another host's now, and must not run twice. Of another ZooKeeper
+            # nothing is believed: what runs goes on.
+            keep_brokers = isinstance(agent.replaced.result(), EnsembleError)
             raise agent.replaced.result()
     finally:
         kept = "leaving" if keep_brokers else "stopping"

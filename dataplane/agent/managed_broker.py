@@ -53,11 +53,14 @@ SECRET_FILES = tuple(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Started:
-    """Which release a broker was started of; kept beside its pid, for the next agent."""
+    """Which release a broker was started of, and with which connect string to ZooKeeper; kept
+    beside its pid, for the next agent.
+    """
 
     generation: int = 0
     version: str = ""
     digest: str = ""
+    zookeeper: str = ""
 
     def save(self, home: Path) -> None:
         """Blocking. OSError."""
@@ -300,7 +303,8 @@ class ManagedBroker:
         spec = self._spec(desired, release)
         if is_up:
             return Started.load(self.home, desired.generation), spec
-        return Started(desired.generation, release.name, release.digest), spec
+        connect = desired.config.get("zookeeper.connect", "")
+        return Started(desired.generation, release.name, release.digest, connect), spec
 
     def _spec(self, desired: DesiredBroker, release: Release | None = None) -> BrokerSpec:
         """Without a release it is one that can be stopped and watched, and does not start."""
@@ -361,6 +365,7 @@ class ManagedBroker:
                 ends=report.ends,
                 version=self._said(report.pid),
                 log_dirs=self._log_dirs,
+                zookeeper=self._started.zookeeper,
             ),
         )
 

@@ -200,8 +200,11 @@ def encode_observed(
     ends: Iterable[End] = (),
     version: Mapping[str, str] | None = None,
     log_dirs: Iterable[LogDir] = (),
+    zookeeper: str = "",
 ) -> bytes:
-    """Bounded, whatever a broker writes: `ends` are of a supervisor, which keeps few of them."""
+    """Bounded, whatever a broker writes: `ends` are of a supervisor, which keeps few of them.
+    `zookeeper` is the connect string that the process was started with.
+    """
     row: dict[str, Any] = {
         "v": FORMAT,
         "generation": generation,
@@ -213,6 +216,7 @@ def encode_observed(
         "message": message[:1_000],
         "log_tail": [line[:500] for line in log_tail],
         "version": dict(version or {}),
+        "zookeeper": zookeeper,
         "log_dirs": [
             {"name": each.name, "path": str(each.path), "problem": each.problem[:200]}
             for each in log_dirs
@@ -241,8 +245,12 @@ def encode_host(
     labels: Mapping[str, str] | None = None,
     answers: Iterable[str] = (),
     data_dirs: Iterable[DataDir] = (),
+    zookeeper: str = "",
+    ensemble: str = "",
 ) -> bytes:
-    """`answers` are the kinds of questions that its agent takes (`questions`)."""
+    """`answers` are the kinds of questions that its agent takes (`questions`); `zookeeper` its
+    connect string, and `ensemble` the identity of the tree that this leads to (`ensemble`).
+    """
     return json.dumps(
         {
             "v": FORMAT,
@@ -258,6 +266,7 @@ def encode_host(
             "data_dirs": [
                 {"name": each.name, "directory_id": each.directory_id} for each in data_dirs
             ],
+            "zookeeper": {"connect": zookeeper, "ensemble": ensemble},
         }
     ).encode()
 

@@ -21,9 +21,10 @@ BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
 VERSIONED = {"cluster.upgrade", "cluster.finalize_version"}
 ADDRESSES = "cluster.change_addresses"
+ZOOKEEPER = "cluster.change_zookeeper"
 DIRECTORIES = {"cluster.add_log_directory", "cluster.empty_log_directory"}
 ROLLS = {
-    *("cluster.restart", "cluster.configure", "cluster.replace_broker", ADDRESSES),
+    *("cluster.restart", "cluster.configure", "cluster.replace_broker", ADDRESSES, ZOOKEEPER),
     *VERSIONED,
     *DIRECTORIES,
 }
@@ -69,6 +70,14 @@ def moved_hosts(world: World, address: str, *only: str) -> None:
     """Agents of these hosts, or of all, were started again with another address."""
     world.hosts.known = [
         replace(host, address=address) if not only or host.host_id in only else host
+        for host in world.hosts.known
+    ]
+
+
+def moved_ensemble(world: World, connect: str, *only: str) -> None:
+    """Agents of these hosts, or of all, were started again with another connect string."""
+    world.hosts.known = [
+        replace(host, zookeeper=connect) if not only or host.host_id in only else host
         for host in world.hosts.known
     ]
 
@@ -169,6 +178,9 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
     if kind == ADDRESSES:  # another one at each plan
         told(world)
         moved_hosts(world, f"127.0.{number}.1")
+    if kind == ZOOKEEPER:
+        told(world)
+        moved_ensemble(world, f"zk-{number}.example:2181")
     if kind in DIRECTORIES:
         give_hosts_a_disk(world)
     if kind == "cluster.add_log_directory":
@@ -215,6 +227,7 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "cluster.upgrade": {"version": ("0.0.9", "0.2.0")[number % 2], "canary_s": 0},
         "cluster.finalize_version": {"canary_s": 0},
         ADDRESSES: {"canary_s": 0},
+        ZOOKEEPER: {"canary_s": 0},
         "cluster.configure": {"config": {"log.retention.ms": f"{number}000"}},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},

@@ -26,7 +26,12 @@ from controlplane.common.paging import page_of
 from controlplane.common.problems import field_problem
 from controlplane.healing.addresses import address_follow, address_stop
 from controlplane.healing.draining import drain_pause
-from controlplane.healing.serializers import HostAddressInputSerializer, HostDrainInputSerializer
+from controlplane.healing.ensembles import zookeeper_follow, zookeeper_stop
+from controlplane.healing.serializers import (
+    HostAddressInputSerializer,
+    HostDrainInputSerializer,
+    HostZooKeeperInputSerializer,
+)
 from controlplane.tenants.serializers import AuditEventPageSerializer
 
 TAG = "operator"
@@ -124,6 +129,30 @@ class OperatorHostAddressView(OperatorView):
             address_stop(host_id=host_id, actor=self.actor)
         else:
             address_follow(host_id=host_id, address=address, actor=self.actor)
+        return Response(selectors.host_detail(host_id))
+
+
+class OperatorHostZooKeeperView(OperatorView):
+    def held(self, host_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        hosts.host_hold(host_id)
+        return selectors.host_detail(host_id)
+
+    @documented(
+        "operator_host_zookeeper_follow",
+        body=HostZooKeeperInputSerializer,
+        answers={200: OperatorHostSerializer},
+        tag=TAG,
+        summary="Have the clusters on a host follow to its agent's connect string to ZooKeeper",
+    )
+    def post(self, request: Request, host_id: str) -> Response:
+        selectors.host_row(host_id)
+        given = HostZooKeeperInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        connect = given.validated_data["connect"]
+        if connect is None:
+            zookeeper_stop(host_id=host_id, actor=self.actor)
+        else:
+            zookeeper_follow(host_id=host_id, connect=connect, actor=self.actor)
         return Response(selectors.host_detail(host_id))
 
 

@@ -321,7 +321,7 @@ def test_what_runs_on_a_host_is_shown_with_its_age_or_as_unknown(world):
     assert row["broker_list"] == [
         {
             "broker_id": 1, "cluster": "main", "cluster_id": world.cluster.id, "tenant": "acme",
-            "address": "127.0.0.1",
+            "address": "127.0.0.1", "zookeeper": "127.0.0.1:2181", "runs_zookeeper": None,
             "observed_state": "running", "observed_at": "1970-01-01T00:00:05Z",
         }
     ]  # fmt: skip

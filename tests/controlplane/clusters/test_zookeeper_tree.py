@@ -29,6 +29,7 @@ from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from tests.waiting import wait_until
 from zookeeper_access import files, keys
 from zookeeper_access.client import AccessClient
+from zookeeper_access.identity import NODE, identity_of, is_identity
 from zookeeper_access.settings import Login, ZooKeeperAccess
 
 pytestmark = pytest.mark.cluster
@@ -495,6 +496,41 @@ def test_a_settings_file_that_everybody_may_read_is_refused(command, settings):
     hosts_module.use_hosts(None)
     with pytest.raises(HostsUnavailableError, match="0600"):
         hosts_module.hosts()
+
+
+def test_the_tree_has_one_identity_which_agents_read_and_nobody_changes(stage):
+    found = stage.hosts.ensemble()
+    assert is_identity(found)
+    stage.hosts.prepare(whole_server=True)
+    again = ZooKeeperHosts(stage.server.connect_string, ZooKeeperAccess.parse(CONTROL_PLANE))
+    with contextlib.closing(again):
+        assert again.ensemble() == found
+    agent = stage.as_member(login("host-1"))
+    data, stat = agent.get(NODE)
+    assert identity_of(data, stat.czxid) == found
+    refused(
+        lambda: agent.set(NODE, b"x"),
+        lambda: agent.delete(NODE),
+        lambda: agent.create(f"{NODE}/intruder", b"x"),
+        lambda: agent.set_acls(NODE, OPEN_ACL_UNSAFE),
+    )
+
+
+def test_in_a_tree_that_is_not_its_own_the_service_does_nothing(stage):
+    access = ZooKeeperAccess.parse(CONTROL_PLANE)
+    asked = []
+
+    def refusal(found):
+        asked.append(found)
+        return "it is another one"
+
+    wrong = ZooKeeperHosts(stage.server.connect_string, access, refusal=refusal)
+    with contextlib.closing(wrong):
+        for attempt in (wrong.hosts, lambda: wrong.make_chroot("/penstock/clusters/kc-wrong")):
+            with pytest.raises(HostsUnavailableError, match="it is another one"):
+                attempt()
+    assert set(asked) == {stage.hosts.ensemble()}
+    assert stage.connect(access).exists("/penstock/clusters/kc-wrong") is None
 
 
 def test_a_host_that_was_let_go_has_no_nodes_and_no_way_back(stage):

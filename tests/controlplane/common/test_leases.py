@@ -10,7 +10,12 @@ from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.common import leases
 from controlplane.common.models import IdempotencyKey, Leased
 from controlplane.drift.models import DriftLook
-from controlplane.healing.models import HealingPolicy, HostAddressChange, HostDrain
+from controlplane.healing.models import (
+    HealingPolicy,
+    HostAddressChange,
+    HostDrain,
+    HostZooKeeperChange,
+)
 from controlplane.notifications.models import Delivery, Destination
 from controlplane.observed.models import ObservedCluster
 from controlplane.operations.models import Operation
@@ -23,6 +28,7 @@ LENGTH = timedelta(seconds=30)
     params=[
         *("operation", "analytics run", "collector", "idempotency key", "observed"),
         *("delivery", "alerts", "healing", "drain", "drift", "rebalance", "address"),
+        "zookeeper",
     ]
 )
 def rows(request, world):
@@ -44,6 +50,8 @@ def rows(request, world):
         row = HealingPolicy.objects.create(cluster=world.cluster)
     elif request.param == "address":
         row = HostAddressChange.objects.create(host_id="host-1", address="a", by="user:test")
+    elif request.param == "zookeeper":
+        row = HostZooKeeperChange.objects.create(host_id="host-1", connect="a:1", by="user:test")
     elif request.param == "rebalance":
         row = RebalanceSchedule.objects.create(cluster=world.cluster)
     elif request.param == "drain":
@@ -63,7 +71,7 @@ def test_every_model_with_a_lease_is_tried_here():
     assert set(Leased.__subclasses__()) == {
         *(Operation, AnalyticsRun, CollectorState, IdempotencyKey, ObservedCluster),
         *(Delivery, Evaluator, HealingPolicy, HostAddressChange, HostDrain, RebalanceSchedule),
-        DriftLook,
+        *(DriftLook, HostZooKeeperChange),
     }
 
 

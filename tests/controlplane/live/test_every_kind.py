@@ -35,12 +35,13 @@ LEASE = {"retention_ms": 1_209_600_000, "for_s": 3600}
 # of a broker, which only brokers of ours have, by `test_runbooks`, of all of
 # them by `test_verbs`; brokers are added and removed by `test_scaling`, their log directories by
 # `test_log_dirs`, another version of them is run by `test_versions`, at another address by
-# `test_replacing`; an election, for which a broker has to
+# `test_replacing`, with another connect string by `test_reconnecting`; an election, for which a broker has to
 # have been away, by `gateway/test_contract` and `reassignments/test_electing`.
 ELSEWHERE = {
     "broker.restart",
     "cluster.add_brokers",
     "cluster.change_addresses",
+    "cluster.change_zookeeper",
     "cluster.add_log_directory",
     "cluster.configure",
     "cluster.create",

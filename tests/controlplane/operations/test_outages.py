@@ -20,7 +20,7 @@ from controlplane.operations.rules import RunStep, next_action
 from controlplane.operations.services import operation_cancel
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.operations.tasks import drain_outbox, sweep
-from tests.controlplane.kind_plans import ADDRESSES, ROLLS
+from tests.controlplane.kind_plans import ADDRESSES, ROLLS, ZOOKEEPER
 from tests.controlplane.operations.trouble import (
     AFTER,
     BEFORE,
@@ -38,7 +38,7 @@ STEPS = steps_of(*FORWARD)
 # What does not work now, or cannot be measured as the plan was, is refused: nothing was changed.
 TRIALS = {("cluster.credentials", "connect"), ("cluster.delete", "check")}
 # It asks nobody when no broker is under way; else `clusters/test_rolling`.
-ASKS_NOBODY = {(ADDRESSES, "back"), *((kind, "settle") for kind in ROLLS)}
+ASKS_NOBODY = {(ADDRESSES, "back"), (ZOOKEEPER, "back"), *((kind, "settle") for kind in ROLLS)}
 RESTORING = [at for at in steps_of("restore") if at not in ASKS_NOBODY]
 TURNING_BACK = [
     at

@@ -63,6 +63,7 @@ NO_WAY_BACK = {
     "broker.restart",
     "cluster.replace_broker",
     "cluster.change_addresses",
+    "cluster.change_zookeeper",
     "cluster.finalize_version",
     "cluster.restart",
     "leaders.elect",

@@ -76,7 +76,7 @@ def seen(world: World) -> dict[str, Any]:
             row.name: (
                 row.protocol_version,
                 {
-                    broker.key: (broker.version or row.version, broker.address)
+                    broker.key: (broker.version or row.version, broker.address, broker.zookeeper)
                     for broker in row.brokers.all()
                 },
             )

@@ -11,7 +11,7 @@ from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
-from tests.controlplane.kind_plans import give_hosts_a_disk, moved_hosts, use_disk
+from tests.controlplane.kind_plans import give_hosts_a_disk, moved_ensemble, moved_hosts, use_disk
 
 METHODS = ("get", "post", "put", "patch", "delete")
 # A person's own session: signing in and out, choosing among one's tenants, the password, one-time
@@ -154,6 +154,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "time_zone": "Europe/Berlin",
     },
     "post /operator/hosts/{host_id}/address": {"address": None},
+    "post /operator/hosts/{host_id}/zookeeper": {"connect": None},
     "post /operator/hosts/{host_id}/loss": {
         "plan_hash": "{host_loss}",
         "confirm": "{host}",
@@ -302,6 +303,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "cluster.upgrade": {"version": "0.2.0", "canary_s": 0},
     "cluster.finalize_version": {"canary_s": 0},
     "cluster.change_addresses": {"canary_s": 0},
+    "cluster.change_zookeeper": {"canary_s": 0},
     "leaders.elect": {"topics": ["orders"], "broker": 1},
     "topic.create": {
         "name": "new",
@@ -408,6 +410,8 @@ def make_way(world: Any, kind: str) -> None:
                 part.target = None
     if kind == "cluster.change_addresses":
         moved_hosts(world, "127.0.0.9")
+    if kind == "cluster.change_zookeeper":
+        moved_ensemble(world, "zk-9.example:2181")
     if kind == "cluster.add_log_directory":
         give_hosts_a_disk(world)
     if kind == "cluster.empty_log_directory":

@@ -44,6 +44,7 @@ CHANGES_ANOTHER = {
     "api/v1/operator/users/<str:username>/link": "api/v1/operator/users/<str:username>",
     "api/v1/operator/hosts/<str:host_id>/drain": "api/v1/operator/hosts/<str:host_id>",
     "api/v1/operator/hosts/<str:host_id>/address": "api/v1/operator/hosts/<str:host_id>",
+    "api/v1/operator/hosts/<str:host_id>/zookeeper": "api/v1/operator/hosts/<str:host_id>",
     "api/v1/operator/hosts/<str:host_id>/loss": "api/v1/operator/hosts/<str:host_id>",
 }
 

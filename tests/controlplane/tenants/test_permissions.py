@@ -222,6 +222,7 @@ OPERATOR_TABLE = [
     ("get", "/operator/hosts/host-1/plans/drain", None, 200, False),
     ("post", "/operator/hosts/host-gone/drain", {"paused": True}, 200, False),
     ("post", "/operator/hosts/host-gone/address", {"address": None}, 200, False),
+    ("post", "/operator/hosts/host-gone/zookeeper", {"connect": None}, 200, False),
     ("post", "/operator/hosts/host-gone/loss", HOST_LOSS, 409, False),
     ("get", "/operator/placement", None, 200, False),
     ("get", "/operator/host-tokens", None, 200, False),

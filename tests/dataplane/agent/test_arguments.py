@@ -9,7 +9,13 @@ import pytest
 from dataplane.agent.main import ArgumentsError, settings_from
 from dataplane.runtime import host_addresses
 
-GIVEN = {"host_id": "h1", "data_dir": "d", "rack": None, "port_range": "1-9"}
+GIVEN = {
+    "host_id": "h1",
+    "data_dir": "d",
+    "rack": None,
+    "port_range": "1-9",
+    "zookeeper": "127.0.0.1:2181",
+}
 
 
 def settings(address, *others):

@@ -1,4 +1,4 @@
-"""`manage.py zookeeper prepare|host|protect|rotate-cluster`: whose the nodes in ZooKeeper are."""
+"""`manage.py zookeeper prepare|host|protect|rotate-cluster|adopt`: whose nodes and trees are."""
 
 import contextlib
 import json
@@ -8,11 +8,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from controlplane.clusters import home_tree
 from controlplane.clusters.admission import admit, login_settings
 from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
 from controlplane.clusters.models import MANAGED, Cluster
 from controlplane.clusters.protection import ProtectionError, protect
+from controlplane.clusters.reconnecting import reconnect_at_once
 from controlplane.clusters.rotation import rotate
+from controlplane.common.problems import Problem
+from controlplane.common.words import counted
 from controlplane.operations.operations import StepRetryError
 from zookeeper_access import files, keys
 from zookeeper_access.settings import AccessError, ZooKeeperAccess
@@ -22,7 +26,10 @@ BROKER_TIMEOUT_S = 300.0
 
 
 class Command(BaseCommand):
-    help = "Close the nodes in ZooKeeper to everybody but their owners; every part may run again."
+    help = (
+        "Close the nodes in ZooKeeper to everybody but their owners, or go over to another"
+        " ensemble; every part may run again."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
@@ -57,6 +64,17 @@ class Command(BaseCommand):
             help="replace a cluster's login, restarting its brokers one by one, three times",
         )
         rotate.add_argument("cluster_id", nargs="+", help="managed clusters")
+        reconnect = actions.add_parser(
+            "reconnect",
+            help="clusters that are down as the ensemble's members of before are gone: restart all"
+            " brokers at once with the connect string of their agents",
+        )
+        reconnect.add_argument("cluster_id", nargs="+", help="managed clusters")
+        actions.add_parser(
+            "adopt",
+            help="where the ensemble of before is lost for good: belong to that of"
+            " PENSTOCK_ZOOKEEPER; agents need --adopt-ensemble once",
+        )
         for one in (protect, rotate):
             one.add_argument(
                 "--timeout-s",
@@ -67,6 +85,12 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, action: str, **options: Any) -> None:
         try:
+            if action == "adopt":
+                self._adopt()
+                return
+            if action == "reconnect":
+                self._reconnect(options["cluster_id"])
+                return
             access = zookeeper_access()
             if not access.set_acl or access.sasl is None:
                 raise CommandError(
@@ -79,10 +103,23 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except (HostsUnavailableError, StepRetryError) as error:
             raise CommandError(f"ZooKeeper: {error}") from error
+        except Problem as problem:
+            raise CommandError(problem.detail) from problem
         except ProtectionError as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from error
+
+    def _adopt(self) -> None:
+        home_tree.forget()
+        with contextlib.closing(hosts()):
+            self.stdout.write(json.dumps({"ensemble": hosts().ensemble()}))
+
+    def _reconnect(self, wanted: list[str]) -> None:
+        with contextlib.closing(hosts()):
+            for cluster in _managed(wanted):
+                brokers = reconnect_at_once(cluster)
+                self.stdout.write(f"{cluster.name}: {counted(brokers, 'broker')} start again")
 
     def _carry_out(self, action: str, access: ZooKeeperAccess, options: dict[str, Any]) -> None:
         if action == "prepare":

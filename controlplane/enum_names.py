@@ -48,7 +48,7 @@ ENUM_NAMES = {
     "HealingCaseStateEnum": "controlplane.healing.states.CASE_MOVES.choices",
     "WeekdayEnum": "controlplane.healing.windows.DAYS",
     "DriftAreaEnum": "controlplane.drift.differences.AREAS",
-    "DriftAuthorEnum": "controlplane.drift.serializers.AUTHORS",
+    "DriftAuthorEnum": "controlplane.observed.sightings.AUTHORS",
     "ReplacementWayEnum": "controlplane.clusters.replacing.WAYS",
     "SegmentRoleEnum": "controlplane.topics.serializers.SEGMENT_ROLES",
     "LogDirectoryStateEnum": "controlplane.clusters.log_dir_rules.STATE_CHOICES",

@@ -47,7 +47,7 @@ import { group, groupCounts, groupOffset, groupRow, lagPoint } from "./samples-g
 import { runbook, runbookEntry, runbookRun, runbookRunDetail } from "./samples-runbooks";
 import { type Answers, ok } from "./server";
 import { brokerDirectories, directory, failedDirectory, hostDirectory } from "./samples-directories";
-import { clusterDrift } from "./samples-drift";
+import { clusterDrift, difference } from "./samples-drift";
 import { consumption } from "./samples-throughput";
 import { ACCESS, rule, read } from "./whole-console-access";
 import { ANALYSES, told } from "./whole-console-analyses";
@@ -248,7 +248,12 @@ export const WHOLE: Answers = {
   },
   "GET /console/api/pages/topic/c1/sales": {
     parts: {
-      topic: ok(topic({ partitions: [partition(), partition({ partition: 1, isr: [] })], configs: [config()] })),
+      topic: ok(
+        topic({
+          ...{ partitions: [partition(), partition({ partition: 1, isr: [] })], configs: [config()] },
+          drift: [{ ...difference({ field: "retention.ms", equal_at: null }), operation_id: "op_7" }],
+        }),
+      ),
       retention: ok(gold(retention({ groups: [expiry()] }))),
       messages: ok({ browse: true, masked: true, produce: true }),
     },

@@ -2846,26 +2846,42 @@ export interface components {
         AccessDrift: {
             acls: components["schemas"]["SectionAge"];
             data: components["schemas"]["AccessDriftRow"][];
+            /** @description Operations that may be about to change something: of that nothing is said. */
+            under_way: string[];
             users: components["schemas"]["SectionAge"];
         };
         AccessDriftRow: {
             /** @description The plan that takes over what the brokers have. */
-            adopt: components["schemas"]["AccessWay"] | null;
+            adopt: components["schemas"]["DriftWay"] | null;
             adopt_problem: string;
             area: components["schemas"]["AccessDriftRowAreaEnum"];
             /** @description The plan that makes the brokers as they were left. */
-            back: components["schemas"]["AccessWay"] | null;
+            back: components["schemas"]["DriftWay"] | null;
             /** @description Why there is no way back. */
             back_problem: string;
-            /** @description Who made the difference. */
-            changed_by: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen as it is now.
+             */
+            changed_at: string;
             /** @description What the last verified operation left. */
             desired: string;
+            /**
+             * Format: date-time
+             * @description When it was last seen as it was left; null: not known.
+             */
+            equal_at: string | null;
             /** @description A user's name, or a rule in words. */
             name: string;
             observed: string;
             operation_id: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen otherwise.
+             */
+            seen_at: string;
             text: string;
+            who: components["schemas"]["DriftAuthor"];
         };
         /** @enum {string} */
         AccessDriftRowAreaEnum: "user" | "acl";
@@ -2881,13 +2897,6 @@ export interface components {
         };
         /** @enum {string} */
         AccessVerdictEnum: "allowed" | "denied" | "unknown";
-        AccessWay: {
-            inputs: {
-                [key: string]: unknown;
-            };
-            /** @description Of an operation, as `POST /plans` takes it. */
-            kind: string;
-        };
         AcknowledgementInputRequest: {
             note: string;
         };
@@ -5425,22 +5434,36 @@ export interface components {
         };
         Drift: {
             /** @description The plan that takes over what the brokers have. */
-            adopt: components["schemas"]["Way"] | null;
+            adopt: components["schemas"]["DriftWay"] | null;
             adopt_problem: string;
             /** @description The plan that makes the brokers as they were left. */
-            back: components["schemas"]["Way"] | null;
+            back: components["schemas"]["DriftWay"] | null;
             /** @description Why there is no way back. */
             back_problem: string;
-            /** @description Who made the difference. */
-            changed_by: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen as it is now.
+             */
+            changed_at: string;
             /** @description null: a setting that is not set. */
             desired: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last seen as it was left; null: not known.
+             */
+            equal_at: string | null;
             /** @description partitions, replication_factor, or a setting. */
             field: string;
             observed: string | null;
             /** @description The one that set the desired value last. */
             operation_id: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen otherwise.
+             */
+            seen_at: string;
             text: string;
+            who: components["schemas"]["DriftAuthor"];
         };
         DriftArea: {
             area: components["schemas"]["DriftAreaEnum"];
@@ -5486,6 +5509,8 @@ export interface components {
             size: number;
             /** @description Without search and filters. */
             total: number;
+            /** @description Operations that may be about to change something: of that nothing is said. */
+            under_way: string[];
             users: components["schemas"]["SectionAge"];
         };
         DriftOfPagePart: {
@@ -10123,13 +10148,6 @@ export interface components {
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
-        Way: {
-            inputs: {
-                [key: string]: unknown;
-            };
-            /** @description Of an operation, as `POST /plans` takes it. */
-            kind: string;
-        };
         WayBack: {
             is_open: boolean;
             text: string;

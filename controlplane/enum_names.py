@@ -47,6 +47,7 @@ ENUM_NAMES = {
     "ScheduledRebalanceStateEnum": "controlplane.reassignments.schedule_states.RUN_MOVES.choices",
     "HealingCaseStateEnum": "controlplane.healing.states.CASE_MOVES.choices",
     "WeekdayEnum": "controlplane.healing.windows.DAYS",
+    "ExtentCodeEnum": "controlplane.operations.extents.CODES",
     "DriftAreaEnum": "controlplane.drift.differences.AREAS",
     "DriftAuthorEnum": "controlplane.observed.sightings.AUTHORS",
     "ReplacementWayEnum": "controlplane.clusters.replacing.WAYS",

@@ -364,16 +364,16 @@ def deletion_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[E
     return [
         amount("records", "records", "record", total(reader.records([topic]))),
         amount("bytes", "bytes", "byte", total(reader.leader_bytes([topic]))),
-        listed("groups", "groups that read it", "group", readers, groups.gaps, of=Area.GROUP),
+        listed("groups", "groups-reading", "group", readers, groups.gaps, of=Area.GROUP),
         listed(
             "active_groups",
-            "groups reading it right now",
+            "groups-reading-now",
             "group",
             [name for name, use in readers.items() if use.state in ALIVE_STATES],
             groups.gaps,
             of=Area.GROUP,
         ),
-        listed("acls", "ACLs that cover it", "ACL", covering, acls.gaps, of=Area.ACCESS),
+        listed("acls", "acls-covering", "ACL", covering, acls.gaps, of=Area.ACCESS),
     ]
 
 
@@ -382,12 +382,12 @@ def held_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[Exten
     reader = ClusterReader(gateway)
     records, held = total(reader.records([topic])), total(reader.leader_bytes([topic]))
     return [
-        amount("records", "records it holds, the most that can go", "record", records),
-        amount("bytes", "bytes it holds", "byte", held),
+        amount("records", "records-held", "record", records),
+        amount("bytes", "bytes-held", "byte", held),
     ]
 
 
 def reading_groups(gateway: ClusterGateway, topic: str) -> Extent:
     groups = ClusterReader(gateway).groups()
     names = [name for name, use in groups.known.items() if topic in use.topics]
-    return listed("groups", "groups that read it", "group", names, groups.gaps, of=Area.GROUP)
+    return listed("groups", "groups-reading", "group", names, groups.gaps, of=Area.GROUP)

@@ -5626,17 +5626,22 @@ export interface components {
         Extent: {
             /** @description What is known of it. */
             at_least: number;
+            /** @description What is counted; plans of before it was said have none. */
+            code?: components["schemas"]["ExtentCodeEnum"];
             /** @description Of what has names, how many you do not see. */
             hidden: number;
             /** @description The plan can be confirmed up to here; names: when no other has come; null: it may change. */
             limit: number | null;
             name: string;
             names: string[] | null;
+            /** @description The same in words. */
             title: string;
             unknown: components["schemas"]["Gap"][];
             /** @description null: not known */
             value: number | null;
         };
+        /** @enum {string} */
+        ExtentCodeEnum: "records" | "records-held" | "records-unread" | "bytes" | "bytes-at-most" | "bytes-held" | "bytes-to-copy" | "topics" | "topics-own" | "topics-offline" | "topics-offline-in-turn" | "topics-unwritable" | "topics-unwritable-in-turn" | "groups" | "groups-active" | "groups-reading" | "groups-reading-now" | "groups-losing" | "users" | "acls-covering" | "access-lost";
         Favourite: {
             cluster_id: string;
             kind: components["schemas"]["AlertResourceEnum"];
@@ -9039,6 +9044,8 @@ export interface components {
             started_at: string | null;
             state: components["schemas"]["StepStateEnum"];
             title: string;
+            /** @description What the title says; null: a sentence of another version. */
+            title_code: string | null;
             unit: string;
         };
         /** @enum {string} */

@@ -11,6 +11,7 @@ from console.sources import Beside, OfSections
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
+from controlplane.drift.selectors import sightings_revision
 from controlplane.messages.selectors import rights
 from controlplane.observed.listings import Listed, Wanted
 from controlplane.observed.sections import TOPICS
@@ -18,6 +19,7 @@ from controlplane.observed.selectors import Section
 from controlplane.tenants.models import Tenant
 from controlplane.topics.replicas import topic_replicas
 from controlplane.topics.selectors import (
+    TOPIC,
     TOPIC_FILTERS,
     TOPIC_ORDERS,
     drift_revision,
@@ -32,7 +34,9 @@ TOPICS_QUERY = ListQuery(tuple(TOPIC_ORDERS), TOPIC_FILTERS, "name", "topic")
 
 def _drift(cluster: Cluster) -> Beside | None:
     found = drift_revision(cluster.pk)
-    return None if found is None else Beside(found)
+    if found is None:
+        return None
+    return Beside([*found, sightings_revision(cluster.pk, TOPIC)])
 
 
 TOPICS_SOURCES = OfSections(topics=TOPICS, counts=TOPICS, more=_drift)

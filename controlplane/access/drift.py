@@ -19,7 +19,6 @@ ACCESS_KINDS = (
     "acl.delete",
 )
 USER, RULE = "user", "acl"
-CHANGED_BY = "unknown: changed outside of Penstock"
 NOT_KEPT = "Passwords are not kept: create the user again, or replace its password."
 BY_USER_OPERATION = "The next operation on this user says what it has."
 
@@ -129,7 +128,6 @@ def _user_ways(name: str, wanted: Collection[str]) -> dict[str, Any]:
         "back_problem": NOT_KEPT if wanted else "",
         "adopt": None,
         "adopt_problem": BY_USER_OPERATION,
-        "changed_by": CHANGED_BY,
     }
 
 
@@ -141,7 +139,6 @@ def _rule_ways(rule: AclBinding, *, is_wanted: bool) -> dict[str, Any]:
         "back_problem": "",
         "adopt": {"kind": gone, "inputs": {**inputs, "adopt": True}},
         "adopt_problem": "",
-        "changed_by": CHANGED_BY,
     }
 
 

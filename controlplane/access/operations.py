@@ -429,9 +429,7 @@ def _principals(rows: list[dict[str, Any]]) -> list[str]:
 
 def _access_lost(removed: list[AclBinding], left: set[AclBinding]) -> Extent:
     lost = rules.access_lost(removed, left)
-    return listed(
-        "access", "rights that nothing else grants", "right", [rule.words() for rule in lost]
-    )
+    return listed("access", "access-lost", "right", [rule.words() for rule in lost])
 
 
 def _lock_name(rule: AclBinding) -> str:

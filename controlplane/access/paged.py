@@ -30,13 +30,14 @@ def quotas_matching(rows: Sequence[Row], search: str) -> list[Row]:
 
 
 def drift_paged(drift: Row, wanted: Wanted, users: Collection[str]) -> dict[str, Any]:
-    """{data, page, size, matched, total, users, acls, changed_users} of what `access_drift` gives;
-    `changed_users` says which of `users`, those that a page shows, were changed, and how.
+    """{data, page, size, matched, total, users, acls, under_way, changed_users} of what
+    `access_drift` gives; `changed_users` says which of `users`, those that a page shows, were
+    changed, and how.
     """
 
     def worth(row: Row) -> Any:
         if wanted.sort == "seen":
-            return drift["users" if row["area"] == USER else "acls"]["as_of"]
+            return row["seen_at"]
         return _name(row) if wanted.sort == "name" else row[wanted.sort]
 
     def texts(row: Row) -> tuple[str, ...]:
@@ -48,7 +49,7 @@ def drift_paged(drift: Row, wanted: Wanted, users: Collection[str]) -> dict[str,
         if row["area"] == USER and row["name"] in users
     ]
     page = _page(drift["data"], wanted, texts=texts, worth=worth)
-    ages = {"users": drift["users"], "acls": drift["acls"]}
+    ages = {name: drift[name] for name in ("users", "acls", "under_way")}
     return {**page, **ages, "changed_users": changed}
 
 

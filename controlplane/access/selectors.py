@@ -18,6 +18,7 @@ from controlplane.access.decisions.quotas import QUOTA_KEYS, Whom
 from controlplane.access.decisions.words import sentence
 from controlplane.access.drift import (
     ACCESS_KINDS,
+    USER,
     Verified,
     desired_access,
     rule_drift,
@@ -48,6 +49,7 @@ from controlplane.observed.selectors import (
     shown,
 )
 from controlplane.observed.services import observed_row, observed_section
+from controlplane.observed.sightings import Drifted, told
 from controlplane.operations.selectors import verified
 
 SERVICE_USERS = frozenset({ADMIN_USER, BROKER_USER})
@@ -62,9 +64,34 @@ def user_row(row: ObservedRow, at: Section) -> dict[str, Any]:
 
 
 def access_drift(reader: Reader) -> dict[str, Any]:
-    """{data, users, acls}: what drifts, and how each section was last read.
+    """{data, users, acls, under_way}: what drifts since when and by whom, and how each section was
+    last read.
 
-    Of a section that was never read nothing is claimed: its age is null then, with the reason.
+    Of a section that was never read nothing is claimed: its age is null then, with the reason; nor
+    of what the operations `under_way` may be about to change.
+
+    Raises:
+        Forbidden: the reader does not see users and rules.
+    """
+    found = access_compared(reader)
+    drifted = [
+        Drifted(
+            area=row["area"],
+            name=row["name"],
+            field="",
+            row=row,
+            as_of=found["users" if row["area"] == USER else "acls"]["as_of"],
+        )
+        for row in found["data"]
+    ]
+    said = told(reader, drifted)
+    rows = zip(found["data"], said.rows, strict=True)
+    data = [{**row, **since} for row, since in rows if since is not None]
+    return {**found, "data": data, "under_way": list(said.under_way)}
+
+
+def access_compared(reader: Reader) -> dict[str, Any]:
+    """{data, users, acls} as it is worked out from operations alone.
 
     Raises:
         Forbidden: the reader does not see users and rules.

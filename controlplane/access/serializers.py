@@ -22,6 +22,7 @@ from controlplane.observed.serializers import (
     ObservedSerializer,
     observed_page,
 )
+from controlplane.observed.sighting_serializers import SightedSerializer
 
 VERDICTS = [each.value for each in Verdict]
 
@@ -74,27 +75,13 @@ class AclSerializer(ObservedRowSerializer, AclBindingSerializer):
 AclPageSerializer = observed_page(AclSerializer)
 
 
-class AccessWaySerializer(Shape):
-    kind = serializers.CharField(help_text="Of an operation, as `POST /plans` takes it.")
-    inputs = serializers.DictField()
-
-
-class AccessDriftRowSerializer(Shape):
+class AccessDriftRowSerializer(SightedSerializer):
     area = serializers.ChoiceField(["user", "acl"])
     name = serializers.CharField(help_text="A user's name, or a rule in words.")
     desired = serializers.CharField(help_text="What the last verified operation left.")
     observed = serializers.CharField()
     operation_id = serializers.CharField()
     text = serializers.CharField()
-    back = AccessWaySerializer(
-        allow_null=True, help_text="The plan that makes the brokers as they were left."
-    )
-    back_problem = serializers.CharField(allow_blank=True, help_text="Why there is no way back.")
-    adopt = AccessWaySerializer(
-        allow_null=True, help_text="The plan that takes over what the brokers have."
-    )
-    adopt_problem = serializers.CharField(allow_blank=True)
-    changed_by = serializers.CharField(help_text="Who made the difference.")
 
 
 class SectionAgeSerializer(Shape):
@@ -108,6 +95,10 @@ class AccessDriftSerializer(Shape):
     data = AccessDriftRowSerializer(many=True)  # type: ignore[assignment] # a field
     users = SectionAgeSerializer()
     acls = SectionAgeSerializer()
+    under_way = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Operations that may be about to change something: of that nothing is said.",
+    )
 
 
 class AclDiffSerializer(Shape):

@@ -263,6 +263,7 @@ LETTING_GO = {
 
 class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     name = "cluster.delete"
+    other_titles = LETTING_GO
     final = "what is deleted with it does not come back"
     inputs = NoInputs
 
@@ -300,7 +301,7 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     def title_of(self, spec: StepSpec, plan: Plan) -> str:
         """A registered Kafka keeps its brokers and its ZooKeeper: no step may say otherwise."""
         if plan.diff["before"]["kind"] == REGISTERED:
-            return LETTING_GO.get(spec.name, spec.title)
+            return self.other_titles.get(spec.name, spec.title)
         return spec.title
 
     def check(self, context: StepContext) -> Done:

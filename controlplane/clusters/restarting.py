@@ -206,13 +206,13 @@ def _extents(found: Stake) -> list[Extent]:
     return [
         listed(
             "offline",
-            "topics with partitions that nobody else serves",
+            "topics-offline",
             "topic",
             found.offline,
         ),
         listed(
             "unwritable",
-            "topics with partitions that refuse acks=all meanwhile",
+            "topics-unwritable",
             "topic",
             found.unwritable,
             gaps,

@@ -305,13 +305,13 @@ def extents(lost: Unavoidable) -> list[Extent]:
     return [
         listed(
             OFFLINE,
-            "topics with partitions that nobody else serves while their broker is away",
+            "topics-offline-in-turn",
             "topic",
             lost.offline,
         ),
         listed(
             UNWRITABLE,
-            "topics with partitions that refuse acks=all while a broker is away",
+            "topics-unwritable-in-turn",
             "topic",
             lost.unwritable,
             gaps,

@@ -304,7 +304,6 @@ def deletion_extents(cluster: Cluster) -> list[Extent]:
 
 def own_extents(cluster: Cluster) -> list[Extent]:
     """What the service itself wrote to a registered cluster, which goes when it is let go."""
-    title = f"topics of the service ({TELEMETRY_TOPIC})"
     gateway = gateway_for(cluster)
     try:
         names = sorted(gateway.describe_topics([TELEMETRY_TOPIC]))
@@ -312,8 +311,8 @@ def own_extents(cluster: Cluster) -> list[Extent]:
             names = []
     except GatewayError as error:
         away = Gap(f"the cluster {'did not answer' if error.retriable else 'refused'}")
-        return [listed("own_topics", title, "topic", [], (away,))]
-    return [listed("own_topics", title, "topic", names)]
+        return [listed("own_topics", "topics-own", "topic", [], (away,))]
+    return [listed("own_topics", "topics-own", "topic", names)]
 
 
 def is_shared(cluster: Cluster, kafka_id: str) -> bool:
@@ -345,7 +344,7 @@ def _gone_with_cluster(
         amount("records", "records", "record", records),
         amount("bytes", "bytes", "byte", held),
         listed("groups", "groups", "group", groups.known, groups.gaps),
-        listed("active_groups", "groups reading right now", "group", reading_now, groups.gaps),
+        listed("active_groups", "groups-active", "group", reading_now, groups.gaps),
         listed("users", "users", "user", users.known, users.gaps),
     ]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.db.models import Max
 
-from controlplane.access.selectors import access_drift
+from controlplane.access.selectors import access_compared
 from controlplane.clusters.models import MANAGED, Cluster
 from controlplane.common.kafka_configs import is_tenants
 from controlplane.drift.differences import (
@@ -104,9 +104,14 @@ def found_in(
     _topics(found, reader)
     if reader.may_see(QUOTAS):
         _access(found, reader)
-    _hold(found, reader.cluster_id)
-    _date(found)
+    settle(found, reader.cluster_id)
     return found
+
+
+def settle(found: Found, cluster_id: str) -> None:
+    """Claim nothing of what an operation under way may make otherwise, and date the rest."""
+    _hold(found, cluster_id)
+    _date(found)
 
 
 def wanted_settings(cluster: Cluster) -> dict[str, WantedSetting]:
@@ -275,19 +280,20 @@ def _topics(found: Found, reader: Reader) -> None:
         return
     for row in drifted_rows(reader):
         found.differences += [
-            _copied(TOPIC, row["name"], each["field"], each) for each in row["drift"]
+            difference_of(TOPIC, row["name"], each["field"], each) for each in row["drift"]
         ]
 
 
 def _access(found: Found, reader: Reader) -> None:
-    drift = access_drift(reader)
+    drift = access_compared(reader)
     for name, of in ((USER, "users"), (ACL, "acls")):
         at = _moment(drift[of]["as_of"])
         found.areas.append(Area(name=name, as_of=at, reason=drift[of]["stale_reason"] or ""))
-    found.differences += [_copied(row["area"], row["name"], "", row) for row in drift["data"]]
+    found.differences += [difference_of(row["area"], row["name"], "", row) for row in drift["data"]]
 
 
-def _copied(area: str, name: str, what: str, row: Mapping[str, Any]) -> Difference:
+def difference_of(area: str, name: str, what: str, row: Mapping[str, Any]) -> Difference:
+    """Of what another app has worked out."""
     return Difference(
         area=area,
         name=name,

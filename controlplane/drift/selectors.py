@@ -1,17 +1,22 @@
 """Reads: what of a cluster is not as it was left, as of now, with since when and by whom."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
+
+from django.db.models import Count, Max, Sum
+from django.utils import timezone
 
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of
 from controlplane.common.grants import Scope
 from controlplane.common.times import iso
 from controlplane.drift.differences import REPLICAS, Difference, cut
-from controlplane.drift.finding import Found, found_in
+from controlplane.drift.finding import Found, difference_of, found_in, settle
 from controlplane.drift.models import DriftLook, DriftSighting
-from controlplane.drift.who import BY_PRINCIPAL, Window, unknown
+from controlplane.drift.who import Window, unknown
 from controlplane.observed.readers import Reader
+from controlplane.observed.sightings import BY_PRINCIPAL, Drifted, Told
 
 DIFFERENCES_MAX: Final = 500
 """That are listed; the rest is counted."""
@@ -48,6 +53,29 @@ def cluster_drift(cluster: Cluster, scope: Scope) -> dict[str, Any]:
     }
 
 
+def sightings(reader: Reader, drifted: Sequence[Drifted]) -> Told:
+    """As `observed.sightings.Sightings`: the core of `cluster_drift`, of what other doors show."""
+    differences = [difference_of(one.area, one.name, one.field, one.row) for one in drifted]
+    found = Found(differences=list(differences))
+    settle(found, reader.cluster_id)
+    known = _sightings(reader.cluster_id, found.differences)
+    now = timezone.now()
+    rows = [
+        None
+        if each.mark in found.held
+        else _seen(reader, found, each, _moment(one.as_of) or now, known.get(each.mark))
+        for each, one in zip(differences, drifted, strict=True)
+    ]
+    return Told(rows, sorted(found.under_way))
+
+
+def sightings_revision(cluster_id: str, area: str) -> list[Any]:
+    """Another value as soon as what is known of who, or of since when, differs in an area."""
+    rows = DriftSighting.objects.filter(cluster_id=cluster_id, area=area)
+    found = rows.aggregate(count=Count("pk"), last=Max("changed_at"), asked=Sum("asked"))
+    return [found["count"], iso(found["last"]), found["asked"] or 0]
+
+
 def topics_sharing_racks(cluster_id: str) -> list[str]:
     """Those that the last look has found so; `found_in` looks at them once more."""
     rows = DriftSighting.objects.filter(cluster_id=cluster_id, area=REPLICAS)
@@ -58,10 +86,10 @@ def topics_sharing_racks(cluster_id: str) -> list[str]:
 def _with_sightings(
     reader: Reader, found: Found, shown: Sequence[Difference]
 ) -> list[dict[str, Any]]:
-    known = _sightings(reader.cluster_id, [each.mark for each in shown])
-    seen_at = {each.name: each.as_of for each in found.areas}
+    known = _sightings(reader.cluster_id, shown)
+    read_at = {each.name: each.as_of for each in found.areas if each.as_of is not None}
     return [
-        {**each.as_row(), **_seen(reader, found, each, seen_at, known.get(each.mark))}
+        {**each.as_row(), **_seen(reader, found, each, read_at[each.area], known.get(each.mark))}
         for each in shown
     ]
 
@@ -70,7 +98,7 @@ def _seen(
     reader: Reader,
     found: Found,
     each: Difference,
-    seen_at: Mapping[str, Any],
+    read_at: datetime,
     row: DriftSighting | None,
 ) -> dict[str, Any]:
     is_same = row is not None and (row.desired, row.observed) == (
@@ -78,7 +106,7 @@ def _seen(
         cut(each.observed),
     )
     if row is None or not is_same:
-        window = Window(equal_at=found.wanted_at.get(each.mark), seen_at=seen_at[each.area])
+        window = Window(equal_at=found.wanted_at.get(each.mark), seen_at=read_at)
         since = row if row is not None and row.desired == cut(each.desired) else window
         return {
             "equal_at": iso(since.equal_at),
@@ -103,6 +131,15 @@ def _for_a_part(row: DriftSighting) -> dict[str, Any]:
     return {**hidden, "text": FOR_WHOLE}
 
 
-def _sightings(cluster_id: str, marks: Sequence[str]) -> dict[str, DriftSighting]:
-    rows = DriftSighting.objects.filter(cluster_id=cluster_id, mark__in=marks[:DIFFERENCES_MAX])
+def _sightings(cluster_id: str, shown: Sequence[Difference]) -> dict[str, DriftSighting]:
+    """By mark; of more than `DIFFERENCES_MAX` all of their areas, which looks bound."""
+    rows = DriftSighting.objects.filter(cluster_id=cluster_id)
+    if len(shown) <= DIFFERENCES_MAX:
+        rows = rows.filter(mark__in=[each.mark for each in shown])
+    else:
+        rows = rows.filter(area__in={each.area for each in shown})
     return {row.mark: row for row in rows}
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

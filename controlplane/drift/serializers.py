@@ -2,36 +2,13 @@ from rest_framework import serializers
 
 from controlplane.common.serializers import Shape
 from controlplane.drift.differences import AREAS
-from controlplane.drift.who import BY_OPERATION, BY_PRINCIPAL, UNKNOWN
 from controlplane.observed.serializers import AS_OF, STALE
+from controlplane.observed.sighting_serializers import SightedSerializer
 
 AREA_CHOICES = list(AREAS)
-AUTHORS = [BY_OPERATION, BY_PRINCIPAL, UNKNOWN]
 
 
-class DriftWaySerializer(Shape):
-    kind = serializers.CharField(help_text="Of an operation, as `POST /plans` takes it.")
-    inputs = serializers.DictField()
-
-
-class DriftAuthorSerializer(Shape):
-    by = serializers.ChoiceField(
-        AUTHORS,
-        help_text="`operation`: one of this service that did not succeed. `principal`: by the audit"
-        " log of a broker.",
-    )
-    actor = serializers.CharField(allow_null=True, help_text="A user of this service or of Kafka.")
-    operation_id = serializers.CharField(allow_null=True)
-    at = serializers.DateTimeField(allow_null=True, help_text="By whose clock it was written.")
-    host = serializers.CharField(allow_null=True, help_text="The client's address.")
-    text = serializers.CharField()
-    unread = serializers.CharField(
-        allow_blank=True,
-        help_text="Why audit logs may say more; empty: all that there are were read.",
-    )
-
-
-class DifferenceSerializer(Shape):
+class DifferenceSerializer(SightedSerializer):
     area = serializers.ChoiceField(AREA_CHOICES)
     name = serializers.CharField(
         help_text="Of a topic, user or client; a setting's key; a rule in words."
@@ -45,20 +22,6 @@ class DifferenceSerializer(Shape):
         allow_null=True, help_text="That left it so; null: it is a rule of this service."
     )
     text = serializers.CharField()
-    back = DriftWaySerializer(
-        allow_null=True, help_text="The plan that makes the brokers as they were left."
-    )
-    back_problem = serializers.CharField(allow_blank=True, help_text="Why there is no way back.")
-    adopt = DriftWaySerializer(
-        allow_null=True, help_text="The plan that takes over what the brokers have."
-    )
-    adopt_problem = serializers.CharField(allow_blank=True)
-    equal_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it was last seen as it was left; null: not known."
-    )
-    seen_at = serializers.DateTimeField(help_text="When it was first seen otherwise.")
-    changed_at = serializers.DateTimeField(help_text="When it was first seen as it is now.")
-    who = DriftAuthorSerializer()
 
 
 class DriftAreaSerializer(Shape):

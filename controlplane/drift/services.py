@@ -29,8 +29,9 @@ from controlplane.drift.finding import (
 )
 from controlplane.drift.models import DriftLook, DriftSighting
 from controlplane.drift.selectors import topics_sharing_racks
-from controlplane.drift.who import CLOCKS_MAY_DIFFER, UNKNOWN, Tried, Window, who_of
+from controlplane.drift.who import CLOCKS_MAY_DIFFER, Tried, Window, who_of
 from controlplane.gateway.errors import GatewayError
+from controlplane.observed.sightings import UNKNOWN
 from controlplane.operations.models import Operation
 from controlplane.operations.states import CANCELLED, FAILED
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 from controlplane.common.times import iso, iso_of_ms
 from controlplane.drift.differences import ACL, QUOTA, REPLICAS, SETTING, TOPIC, USER, Difference
 from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_USER
+from controlplane.observed.sightings import BY_OPERATION, BY_PRINCIPAL, UNKNOWN
 
-BY_OPERATION, BY_PRINCIPAL, UNKNOWN = "operation", "principal", "unknown"
 CLOCKS_MAY_DIFFER: Final = timedelta(seconds=30)
 """Hosts write by their own clocks."""
 KINDS: Final[Mapping[str, frozenset[str]]] = {

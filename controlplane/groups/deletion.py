@@ -63,7 +63,7 @@ class GroupDelete(GroupOperationKind):
         rows, gaps = _vanishing(gateway, committed)
         unread = amount(
             "unread",
-            "records that this group has not read",
+            "records-unread",
             "record",
             Reading(known=sum(row["lag"] or 0 for row in rows), gaps=gaps),
             may_change=True,

@@ -12,6 +12,7 @@ from typing import Any
 from controlplane.common.grants import Area
 from controlplane.common.words import counted, sized
 from controlplane.gateway.readings import Gap, Reading
+from controlplane.operations.extents import TITLES
 from controlplane.operations.naming import OF, Sees, everything
 
 TOLERANCE_PERCENT = 10
@@ -25,7 +26,7 @@ class Extent:
     """One measure of what a plan hits.
 
     Attributes:
-        title: what is counted, as a phrase: `groups that read it`.
+        code: what is counted, one of `extents.TITLES`.
         noun: one of it.
         count: what is known; a lower bound when there are gaps.
         names: what is counted, where each has a name.
@@ -34,13 +35,18 @@ class Extent:
     """
 
     name: str
-    title: str
+    code: str
     noun: str
     count: int
     names: tuple[str, ...] | None = None
     of: Area | None = None
     gaps: tuple[Gap, ...] = ()
     may_change: bool = False
+
+    @property
+    def title(self) -> str:
+        """What is counted, as a phrase: `groups that read it`."""
+        return TITLES[self.code]
 
     @property
     def limit(self) -> int | None:
@@ -52,6 +58,7 @@ class Extent:
     def as_row(self) -> dict[str, Any]:
         return {
             "name": self.name,
+            "code": self.code,
             "title": self.title,
             "value": None if self.gaps else self.count,
             "at_least": self.count,
@@ -72,11 +79,11 @@ class Extent:
 
 
 def amount(
-    name: str, title: str, noun: str, reading: Reading[int], *, may_change: bool = False
+    name: str, code: str, noun: str, reading: Reading[int], *, may_change: bool = False
 ) -> Extent:
     return Extent(
         name=name,
-        title=title,
+        code=code,
         noun=noun,
         count=reading.known,
         gaps=reading.gaps,
@@ -86,7 +93,7 @@ def amount(
 
 def listed(
     name: str,
-    title: str,
+    code: str,
     noun: str,
     names: Iterable[str],
     gaps: tuple[Gap, ...] = (),
@@ -94,9 +101,7 @@ def listed(
     of: Area | None = None,
 ) -> Extent:
     known = tuple(sorted(names))
-    return Extent(
-        name=name, title=title, noun=noun, count=len(known), names=known, gaps=gaps, of=of
-    )
+    return Extent(name=name, code=code, noun=noun, count=len(known), names=known, gaps=gaps, of=of)
 
 
 def unknown_texts(extents: Sequence[Extent]) -> list[str]:

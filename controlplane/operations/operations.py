@@ -6,7 +6,7 @@ most one idempotent thing and says Done or Wait. Whatever a step must remember g
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -165,6 +165,8 @@ class OperationKind(ABC):
     inputs: ClassVar[type[Serializer[Any]]]
     diff_shape: ClassVar[type[Serializer[Any]]] = ChangeDiffSerializer
     steps: ClassVar[tuple[StepSpec, ...]]
+    other_titles: ClassVar[Mapping[str, str]] = {}
+    """By step, of what some plans of the kind do instead (`title_of`)."""
     cancellable: ClassVar[bool] = False
     pausable: ClassVar[bool] = False
     """Its steps look at `Operation.paused_at` between the things that they do one after another."""
@@ -201,6 +203,17 @@ class OperationKind(ABC):
     def title_of(self, spec: StepSpec, plan: Plan) -> str:  # noqa: ARG002 - a hook
         """What people read of the step; some kinds do another thing for some plans and say so."""
         return spec.title
+
+    def titles(self) -> dict[str, str]:
+        """What its steps are called, by a code that stays when the sentence is put another way."""
+        own = {f"{self.name}/{spec.name}": spec.title for spec in self.steps}
+        return own | {f"{self.name}/{name}/other": text for name, text in self.other_titles.items()}
+
+    def title_code(self, name: str, title: str) -> str | None:
+        """The code of a step's title; None: a sentence of another version."""
+        titles = self.titles()
+        codes = (f"{self.name}/{name}", f"{self.name}/{name}/other")
+        return next((code for code in codes if titles.get(code) == title), None)
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The plan's preconditions as the world is now; other values make the plan stale."""

@@ -259,6 +259,7 @@ def step_dict(step: Step, operation: Operation) -> dict[str, Any]:
         "index": step.index,
         "name": step.name,
         "title": step.title,
+        "title_code": required_kind(operation.kind).title_code(step.name, step.title),
         "phase": step.phase,
         "state": step_state(state=step.state, of_operation=operation.state),
         "attempts": step.attempts,

@@ -7,6 +7,7 @@ from controlplane.common.serializers import (
     Shape,
     page_serializer,
 )
+from controlplane.operations.extents import CODES
 from controlplane.operations.locks import Mode, Resource
 from controlplane.operations.risks import RISK_CHOICES
 from controlplane.operations.rolled import ROLLED_MOVES
@@ -27,6 +28,9 @@ class StepSerializer(Shape):
     index = serializers.IntegerField()
     name = serializers.CharField()
     title = serializers.CharField()
+    title_code = serializers.CharField(
+        allow_null=True, help_text="What the title says; null: a sentence of another version."
+    )
     phase = serializers.ChoiceField(["execute", "verify", "always", "restore", "teardown"])
     state = serializers.ChoiceField(STEP_STATE_CHOICES)
     attempts = serializers.IntegerField()
@@ -149,7 +153,12 @@ class GapSerializer(Shape):
 
 class ExtentSerializer(Shape):
     name = serializers.CharField()
-    title = serializers.CharField()
+    code = serializers.ChoiceField(
+        list(CODES),
+        required=False,
+        help_text="What is counted; plans of before it was said have none.",
+    )
+    title = serializers.CharField(help_text="The same in words.")
     value = serializers.IntegerField(allow_null=True, help_text="null: not known")
     at_least = serializers.IntegerField(help_text="What is known of it.")
     names = serializers.ListField(child=serializers.CharField(), allow_null=True)

@@ -291,7 +291,7 @@ def _to_move(moves: list[Move], truth: Truth) -> Extent:
         known=sum(move.bytes_to_move for move in moves),
         gaps=(truth.gaps or (not_said,)) if unsized else (),
     )
-    return amount("bytes", "bytes to copy", "byte", known, may_change=True)
+    return amount("bytes", "bytes-to-copy", "byte", known, may_change=True)
 
 
 def assignment_now(gateway: ClusterGateway, moves: list[Move]) -> dict[TP, Replicas]:

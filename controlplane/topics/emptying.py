@@ -198,14 +198,14 @@ def _measured(
         amount("records", "records", "record", total(Reading(known=records, gaps=bounds.gaps))),
         amount(
             "bytes",
-            "bytes, at most",
+            "bytes-at-most",
             "byte",
             total(reader.leader_bytes([topic])),
             may_change=True,
         ),
         listed(
             "groups",
-            "groups that lose unread records",
+            "groups-losing",
             "group",
             unread,
             (*users.gaps, *gaps),

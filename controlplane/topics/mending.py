@@ -6,13 +6,12 @@ Either way is a plan of its own, which reads the truth once more; here is only w
 from typing import Any
 
 PARTITIONS, REPLICATION_FACTOR = "partitions", "replication_factor"
-CHANGED_BY = "unknown: changed outside of Penstock"
 NO_FEWER = "Partitions can be added, never removed."
 BY_REASSIGNMENT = "How many replicas there are is for the next reassignment to say."
 
 
 def ways(topic: str, field: str, desired: str | None, observed: str | None) -> dict[str, Any]:
-    """{back, back_problem, adopt, adopt_problem, changed_by}; a way is {kind, inputs} or null.
+    """{back, back_problem, adopt, adopt_problem}; a way is {kind, inputs} or null.
 
     `back_problem` says why there is no way back, `adopt_problem` why nothing can be taken over.
     """
@@ -23,7 +22,6 @@ def ways(topic: str, field: str, desired: str | None, observed: str | None) -> d
         "back_problem": back_problem,
         "adopt": adopt,
         "adopt_problem": adopt_problem,
-        "changed_by": CHANGED_BY,
     }
 
 

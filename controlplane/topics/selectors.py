@@ -33,10 +33,11 @@ from controlplane.observed.selectors import (
     topic_defaults,
 )
 from controlplane.observed.services import observed_row
+from controlplane.observed.sightings import Drifted, told
 from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.operations.models import Operation
 from controlplane.operations.selectors import VERIFIED_STATES, verified
-from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.states import ACTIVE_STATES, SUCCEEDED
 from controlplane.tenants.models import Tenant
 from controlplane.topics.drift import Desired, Verified, desired_topics, drift_of
 from controlplane.topics.history import Done, config_history
@@ -55,6 +56,7 @@ HISTORY_MAX = 100
 """Operations that a topic's history goes back."""
 LEASES_SHOWN = 100
 """Of those that have ended."""
+TOPIC = "topic"
 INTERNAL, TROUBLE = "internal", "trouble"
 TOPIC_FILTERS = (INTERNAL, TROUBLE)
 """Internal ones too; only those that are not as they should be."""
@@ -90,7 +92,25 @@ def topic_row(row: ObservedRow, at: Section) -> dict[str, Any]:
 
 
 def with_drift(reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of the list with their `drift`, in a fixed number of statements."""
+    """Rows of the list with their `drift`: since when and by whom, in a fixed number of statements.
+
+    Of what an operation under way may be about to change nothing is claimed.
+    """
+    compared(reader, rows)
+    drifted = [
+        Drifted(area=TOPIC, name=row["name"], field=each["field"], row=each, as_of=row["as_of"])
+        for row in rows
+        for each in row["drift"]
+    ]
+    said = iter(told(reader, drifted).rows)
+    for row in rows:
+        seen = [(each, next(said)) for each in row["drift"]]
+        row["drift"] = [{**each, **since} for each, since in seen if since is not None]
+    return rows
+
+
+def compared(reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with their `drift` as it is worked out from operations alone."""
     desired = _desired(reader.cluster_id, [row["name"] for row in rows])
     own = own_settings(reader, desired)
     held = dict(
@@ -147,30 +167,42 @@ def _reserved() -> Q:
 
 def drifted_names(reader: Reader) -> list[str]:
     """Topics that are not as the last operations about them left them."""
-    return [row["name"] for row in drifted_rows(reader)]
+    rows = [{**row, "as_of": None} for row in drifted_rows(reader)]
+    return [row["name"] for row in with_drift(reader, rows) if row["drift"]]
 
 
 def drifted_rows(reader: Reader) -> list[dict[str, Any]]:
-    """The same with their rows, each with its `drift`."""
+    """The same with their rows, each with its `drift` as `compared` works it out."""
     last = verified(reader.cluster_id, TOPIC_KINDS).reverse().values_list("resource", flat=True)
     resources = dict.fromkeys(last[:DRIFT_OPERATIONS_MAX])
     names = [resource.removeprefix("topic/") for resource in resources][:DRIFT_NAMES_MAX]
     rows = [{**row.row} for row in rows_to_cut(reader, TOPICS).filter(key__in=names)]
-    return [row for row in with_drift(reader, rows) if row["drift"]]
+    return [row for row in compared(reader, rows) if row["drift"]]
 
 
 def drift_revision(cluster_id: str) -> list[Any] | None:
     """What the drift of topics is worked out from beside the topics: another value as soon as any
     of it differs, in two statements. None: too many leases are open to be looked at.
+
+    Who made it, and since when, is for those who keep it (`drift.selectors.sightings_revision`).
     """
-    done = Operation.objects.filter(cluster_id=cluster_id, state__in=VERIFIED_STATES).aggregate(
-        count=Count("pk"), last=Max("finished_at")
+    is_done, is_active = Q(state__in=VERIFIED_STATES), Q(state__in=ACTIVE_STATES)
+    done = Operation.objects.filter(is_done | is_active, cluster_id=cluster_id).aggregate(
+        count=Count("pk", filter=is_done),
+        last=Max("finished_at", filter=is_done),
+        active=Count("pk", filter=is_active),
+        newest=Max("pk", filter=is_active),
     )
     held = open_leases(cluster_id).order_by("pk").values_list("pk", "held_ms")
     leases = list(held[: LEASES_COUNTED_MAX + 1])
     if len(leases) > LEASES_COUNTED_MAX:
         return None
-    return [done["count"], iso(done["last"]), [list(each) for each in leases]]
+    return [
+        done["count"],
+        iso(done["last"]),
+        [done["active"], done["newest"]],
+        [list(each) for each in leases],
+    ]
 
 
 def _is_leased(drift: dict[str, Any], held_ms: int | None) -> bool:
@@ -332,16 +364,16 @@ def deletion_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[E
     return [
         amount("records", "records", "record", total(reader.records([topic]))),
         amount("bytes", "bytes", "byte", total(reader.leader_bytes([topic]))),
-        listed("groups", "groups that read it", "group", readers, groups.gaps, of=Area.GROUP),
+        listed("groups", "groups-reading", "group", readers, groups.gaps, of=Area.GROUP),
         listed(
             "active_groups",
-            "groups reading it right now",
+            "groups-reading-now",
             "group",
             [name for name, use in readers.items() if use.state in ALIVE_STATES],
             groups.gaps,
             of=Area.GROUP,
         ),
-        listed("acls", "ACLs that cover it", "ACL", covering, acls.gaps, of=Area.ACCESS),
+        listed("acls", "acls-covering", "ACL", covering, acls.gaps, of=Area.ACCESS),
     ]
 
 
@@ -350,12 +382,12 @@ def held_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[Exten
     reader = ClusterReader(gateway)
     records, held = total(reader.records([topic])), total(reader.leader_bytes([topic]))
     return [
-        amount("records", "records it holds, the most that can go", "record", records),
-        amount("bytes", "bytes it holds", "byte", held),
+        amount("records", "records-held", "record", records),
+        amount("bytes", "bytes-held", "byte", held),
     ]
 
 
 def reading_groups(gateway: ClusterGateway, topic: str) -> Extent:
     groups = ClusterReader(gateway).groups()
     names = [name for name, use in groups.known.items() if topic in use.topics]
-    return listed("groups", "groups that read it", "group", names, groups.gaps, of=Area.GROUP)
+    return listed("groups", "groups-reading", "group", names, groups.gaps, of=Area.GROUP)

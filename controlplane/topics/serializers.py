@@ -2,30 +2,17 @@ from rest_framework import serializers
 
 from controlplane.common.serializers import PageSerializer, Shape
 from controlplane.observed.serializers import ObservedRowSerializer, observed_page
+from controlplane.observed.sighting_serializers import SightedSerializer
 from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.topics.models import LEASE_MOVES
 
 
-class WaySerializer(Shape):
-    kind = serializers.CharField(help_text="Of an operation, as `POST /plans` takes it.")
-    inputs = serializers.DictField()
-
-
-class DriftSerializer(Shape):
+class DriftSerializer(SightedSerializer):
     field = serializers.CharField(help_text="partitions, replication_factor, or a setting.")
     desired = serializers.CharField(allow_null=True, help_text="null: a setting that is not set.")
     observed = serializers.CharField(allow_null=True)
     operation_id = serializers.CharField(help_text="The one that set the desired value last.")
     text = serializers.CharField()
-    back = WaySerializer(
-        allow_null=True, help_text="The plan that makes the brokers as they were left."
-    )
-    back_problem = serializers.CharField(allow_blank=True, help_text="Why there is no way back.")
-    adopt = WaySerializer(
-        allow_null=True, help_text="The plan that takes over what the brokers have."
-    )
-    adopt_problem = serializers.CharField(allow_blank=True)
-    changed_by = serializers.CharField(help_text="Who made the difference.")
 
 
 class TopicRowSerializer(ObservedRowSerializer):

@@ -38,7 +38,7 @@ describe("one extent", () => {
 describe("what a plan reaches", () => {
   it("is a row each, with the names that it has", async () => {
     const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
-    show([extent(), extent({ name: "groups", title: "groups that read it", value: 10, at_least: 10, names })]);
+    show([extent(), extent({ name: "groups", code: "groups-reading", value: 10, at_least: 10, names })]);
     expect(await rowsOf("What this reaches")).toEqual([
       ["Records", "6,600", "up to 7,260"],
       ["Groups that read it", "10a, b, c, d, e, f, g, h and 2 more", "no other may come"],
@@ -49,7 +49,7 @@ describe("what a plan reaches", () => {
     [["a"], 2, "3a and 2 that you may not see"],
     [[], 3, "33 that you may not see"],
   ])("counts what the reader has no grant for (%o, %i)", async (names, hidden, text) => {
-    show([extent({ name: "groups", title: "groups that read it", value: 3, at_least: 3, names, hidden })]);
+    show([extent({ name: "groups", code: "groups-reading", value: 3, at_least: 3, names, hidden })]);
     expect((await rowsOf("What this reaches"))[0]?.[1]).toBe(text);
   });
 

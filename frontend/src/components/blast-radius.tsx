@@ -1,4 +1,5 @@
 import { formatBytes, formatInteger } from "@/lib/format";
+import { extentTitle } from "@/lib/sentences";
 import type { Extent } from "@/lib/types";
 import { words } from "@/words/plans";
 
@@ -27,6 +28,11 @@ export function toleranceText(extent: Extent): string {
   if (extent.names !== null) return say.noOtherMayCome;
   return extent.limit === 0 ? say.mustStaySo : say.upTo(figure(extent, extent.limit));
 }
+
+const titleOf = (extent: Extent): string => {
+  const title = extentTitle(extent);
+  return title.charAt(0).toUpperCase() + title.slice(1);
+};
 
 /** `hidden` is of those that the reader has no grant for. */
 function Names({ names, hidden }: { names: string[]; hidden: number }) {
@@ -60,7 +66,7 @@ export function BlastRadius({ extents }: { extents: Extent[] | undefined }) {
           <tbody>
             {extents.map((extent) => (
               <tr key={extent.name}>
-                <td style={{ whiteSpace: "nowrap" }}>{extent.title[0]?.toUpperCase() + extent.title.slice(1)}</td>
+                <td style={{ whiteSpace: "nowrap" }}>{titleOf(extent)}</td>
                 <td>
                   <span className={extent.value === null ? "ps-warn" : undefined} title={exactly(extent)}>
                     {extentText(extent)}

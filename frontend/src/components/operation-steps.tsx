@@ -1,6 +1,7 @@
 import { Loader, Progress } from "@mantine/core";
 import { IconBan, IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled } from "@tabler/icons-react";
 import { formatBytes, formatInteger, toDate } from "@/lib/format";
+import { stepTitle } from "@/lib/sentences";
 import { useNow } from "@/lib/use-now";
 import type { Operation, OperationStep } from "@/lib/types";
 import { words } from "@/words/plans";
@@ -40,7 +41,7 @@ export function OperationSteps({ operation }: { operation: Operation }) {
         .map((step) => (
           <li key={step.index} aria-current={step.state === "running" ? "step" : undefined}>
             <StepIcon state={step.state} />
-            <span style={{ fontWeight: step.state === "running" ? 600 : 450 }}>{labelOf(step)}</span>
+            <span style={{ fontWeight: step.state === "running" ? 600 : 450 }}>{stepTitle(step)}</span>
             <Took step={step} />
             {(step.detail || step.progress_total) && (
               <div className="ps-step-detail">
@@ -51,7 +52,7 @@ export function OperationSteps({ operation }: { operation: Operation }) {
                       value={(100 * (step.progress_done ?? 0)) / step.progress_total}
                       size="sm"
                       w={160}
-                      aria-label={say.progress(labelOf(step))}
+                      aria-label={say.progress(stepTitle(step))}
                       animated={step.state === "running"}
                     />
                     <span
@@ -76,11 +77,3 @@ export function OperationSteps({ operation }: { operation: Operation }) {
 /** Clean-up steps are shown only once they have had something to do. */
 const isShown = (step: OperationStep): boolean =>
   !["restore", "teardown"].includes(step.phase ?? "execute") || !["pending", "skipped"].includes(step.state);
-
-const labelOf = (step: OperationStep): string => step.title || stepLabel(step.name);
-
-/** "wait_for_brokers" → "Wait for brokers"; names that are sentences stay. */
-export function stepLabel(name: string): string {
-  const text = name.replaceAll(/[_.]/g, " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}

@@ -4,6 +4,7 @@ import { ApiError } from "@/lib/problem";
 import { kindLabel } from "@/lib/kinds";
 import { useConfirmPlan } from "@/lib/plans";
 import { isRisky, risksText } from "@/lib/risks";
+import { warningText } from "@/lib/sentences";
 import { useNow } from "@/lib/use-now";
 import type { Operation, Plan, PlanWarning } from "@/lib/types";
 import { words } from "@/words/plans";
@@ -25,7 +26,7 @@ export function Warnings({ warnings }: { warnings: PlanWarning[] }) {
     <Stack gap={6}>
       {warnings.map((warning) => (
         <Notice key={`${warning.code}${warning.text}`} tone={TONES[warning.severity] ?? "warn"}>
-          {warning.text}
+          {warningText(warning)}
         </Notice>
       ))}
     </Stack>

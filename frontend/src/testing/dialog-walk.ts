@@ -136,13 +136,11 @@ class Walk {
     return [...inside].every((child) => this.isDone(child, below));
   }
 
-  private async fill(layer: HTMLElement | null): Promise<boolean> {
+  private async fill(layer: HTMLElement | null, fields = "input, textarea, select"): Promise<boolean> {
     const root = layer ?? document.querySelector<HTMLElement>("main");
     if (!root) return false;
     let changed = false;
-    for (const field of root.querySelectorAll<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>(
-      "input, textarea, select",
-    )) {
+    for (const field of root.querySelectorAll<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>(fields)) {
       if (field.disabled || !isShown(field) || !field.isConnected) continue;
       changed = (await this.fillOne(layer, field)) || changed;
     }
@@ -279,12 +277,14 @@ class Walk {
     };
   }
 
-  /** The page's own form, filled in: what sends it is pressed once more. */
+  /** The page's own form, filled in: what sends it is pressed once more. First without longer texts, which are in a form of
+   * their own (settings, certificates) and which most forms can do without. */
   private async further(): Promise<boolean> {
     this.forms += 1;
     if (this.forms > FORMS_MAX) return false;
     const before = new Set(this.controls(null).map((one) => this.keyOf(null, one)));
-    if (!(await this.fill(null))) return false;
+    const short = this.forms === 1 && (await this.fill(null, "input, select"));
+    if (!short && !(await this.fill(null))) return false;
     this.look(`${this.path}, filled in`);
     for (const control of this.controls(null)) {
       const key = this.keyOf(null, control);

@@ -6,4 +6,4 @@ const counted = (matched: number) => ({ page: 1, size: 50, matched, total: match
 
 export const quotasPage = (...data: object[]) => ({ ...counted(data.length), data });
 /** Nothing was changed outside. */
-export const noDrift = () => ({ ...quotasPage(), users: read, acls: read, changed_users: [] });
+export const noDrift = () => ({ ...quotasPage(), users: read, acls: read, under_way: [], changed_users: [] });

@@ -167,8 +167,8 @@ export function planOf(kind: OperationKind): Plan {
       ...shown.impact,
       risks: ["loses-data"],
       blast_radius: [
-        extent({ title: "Records" }),
-        extent({ name: "groups", title: "Groups that read it", names: ["readers"], hidden: 2 }),
+        extent(),
+        extent({ name: "groups", code: "groups-reading", title: "groups that read it", names: ["readers"], hidden: 2 }),
       ],
       undo: { restores: "the topic as it was", stays: ["Its records do not come back."] },
     },

@@ -239,6 +239,7 @@ export const step = over<OperationStep>({
   index: 0,
   name: "create_topic",
   title: "Create the topic",
+  title_code: null,
   phase: "execute",
   state: "done",
   attempts: 1,
@@ -296,6 +297,7 @@ export const event = over<AuditEvent>({
 
 export const extent = over<Extent>({
   name: "records",
+  code: "records",
   title: "records",
   value: 6600,
   at_least: 6600,

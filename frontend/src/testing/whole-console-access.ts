@@ -1,6 +1,7 @@
 /** Typical users, rules and quotas of the cluster c1, and what was changed of them from outside. */
 import type { AccessDriftPage, KafkaUser, ListCounts } from "@/lib/types";
 import { AT, listed } from "./samples";
+import { author } from "./samples-drift";
 import { type Answers, ok } from "./server";
 
 export const rule = {
@@ -59,10 +60,12 @@ const ways = {
   back_problem: "Passwords are not kept.",
   adopt_problem: "",
   operation_id: "op_7",
-  changed_by: "user:eve",
+  ...{ equal_at: AT, seen_at: AT, changed_at: "2999-01-01T00:00:00Z" },
+  who: author({ by: "operation", actor: "user:eve", operation_id: "op_9", at: AT, text: "user:eve" }),
 };
 const drift: AccessDriftPage = {
   ...{ page: 1, size: 50, matched: 2, total: 2 },
+  under_way: ["op_8"],
   changed_users: [{ username: "app", text: "The user app has a login by SCRAM-SHA-512." }],
   data: [
     {

@@ -2,6 +2,7 @@
 import type { OperationKind } from "@/lib/types";
 import { AT, ETAG, listed, topic } from "./samples";
 import { apiKey, hostPlan, invitation, platformHost, platformUser } from "./samples-administration";
+import { runbookEntry } from "./samples-runbooks";
 import { EVERY_PLAN, operationOf, planOf } from "./samples-plans";
 import { type Answers, type Asked, ok } from "./server";
 
@@ -69,6 +70,9 @@ export const ACTS: Answers = {
   ...Object.fromEntries(
     HOSTS.map((id) => [`POST /api/v1/operator/hosts/${id}/address`, platformHost({ host_id: id })]),
   ),
+  "POST /api/v1/runbook-runs/rr_1/acts/1": runbookEntry({ type: "act", plan_id: "pl_topic.retention_lease" }),
+  "GET /api/v1/plans/pl_topic.retention_lease": planOf("topic.retention_lease"),
+  "POST /api/v1/destinations/de_1/test": { code: "http", delivered: false, status: 500, text: "", took_ms: 12 },
   "GET /api/v1/clusters/c1/topics/sales": topic(),
   "GET /api/v1/clusters/c1/topics/sales/partitions/0/segments": {
     ...listed([{ base_offset: 0, size_bytes: 2048, modified_ms: 1, role: "current" }]),

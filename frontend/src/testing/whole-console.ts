@@ -47,8 +47,9 @@ import { group, groupCounts, groupOffset, groupRow, lagPoint } from "./samples-g
 import { runbook, runbookEntry, runbookRun, runbookRunDetail } from "./samples-runbooks";
 import { type Answers, ok } from "./server";
 import { brokerDirectories, directory, failedDirectory, hostDirectory } from "./samples-directories";
-import { clusterDrift } from "./samples-drift";
+import { clusterDrift, difference } from "./samples-drift";
 import { consumption } from "./samples-throughput";
+import { backfill, mask } from "./samples-work";
 import { ACCESS, rule, read } from "./whole-console-access";
 import { ANALYSES, told } from "./whole-console-analyses";
 
@@ -253,7 +254,12 @@ export const WHOLE: Answers = {
   },
   "GET /console/api/pages/topic/c1/sales": {
     parts: {
-      topic: ok(topic({ partitions: [partition(), partition({ partition: 1, isr: [] })], configs: [config()] })),
+      topic: ok(
+        topic({
+          ...{ partitions: [partition(), partition({ partition: 1, isr: [] })], configs: [config()] },
+          drift: [{ ...difference({ field: "retention.ms", equal_at: null }), operation_id: "op_7" }],
+        }),
+      ),
       retention: ok(gold(retention({ groups: [expiry()] }))),
       messages: ok({ browse: true, masked: true, produce: true }),
     },
@@ -372,7 +378,7 @@ export const WHOLE: Answers = {
   "GET /api/v1/invitations": listed([invitation()]),
   "GET /api/v1/service-accounts": listed([serviceAccount()]),
   "GET /api/v1/api-keys": listed([apiKey()]),
-  "GET /api/v1/message-masks": listed([]),
+  "GET /api/v1/message-masks": listed([mask()]),
   "GET /api/v1/operator/tenants": listed([
     tenantSummary(),
     tenantSummary({ id: "t2", slug: "globex", name: "Globex", state: "suspended" }),
@@ -383,7 +389,10 @@ export const WHOLE: Answers = {
   },
   "GET /api/v1/operator/users": listed([platformUser()]),
   [HOSTS]: { data: [moved, followed] },
-  "GET /api/v1/operator/analytics/backfills": listed([]),
+  "GET /api/v1/operator/analytics/backfills": listed([
+    backfill(),
+    backfill({ id: "run_1", state: "failed", error: "The disk is full.", finished_at: AT, wall_s: 61 }),
+  ]),
   ...Object.fromEntries(
     [moved, followed].flatMap((host) => [
       [`${HOSTS}/${host.host_id}`, host],

@@ -142,7 +142,7 @@ def run(world, way):
 def test_a_rule_that_is_gone_is_made_again(app):
     app.gateway.delete_acls([AclBinding(**RULE)])
     row = ways(app)[WORDS]
-    assert row["changed_by"] == "unknown: changed outside of Penstock"
+    assert row["who"]["by"] == "unknown"
     run(app, row["back"])
     assert AclBinding(**RULE) in app.gateway.list_acls()
     assert drift(app) == []

@@ -84,6 +84,10 @@ def test_the_frontend_s_tables_are_the_service_s(tmp_path):
     (tmp_path / "settings.ts").write_text("export const TOPIC_SETTINGS = {};")
     with pytest.raises(CommandError, match=r"settings\.ts is out of date"):
         call_command("export_constants", check=True, output=other)
+    call_command("export_constants", output=other)
+    (tmp_path / "sentences.ts").write_text("export const STEPS = {};")
+    with pytest.raises(CommandError, match=r"sentences\.ts is out of date"):
+        call_command("export_constants", check=True, output=other)
 
 
 def test_it_says_where_it_is_served():

@@ -98,7 +98,7 @@ def changed(orders):
 
 def test_back_to_what_was_left(changed):
     row = rows(changed)["retention.ms"]
-    assert row["changed_by"] == "unknown: changed outside of Penstock"
+    assert row["who"]["by"] == "unknown"
     assert run(changed, row["back"]).state == SUCCEEDED
     assert own(changed)["retention.ms"] == "86400000"
     assert "retention.ms" not in rows(changed)

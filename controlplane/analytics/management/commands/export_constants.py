@@ -10,6 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.access.decisions.templates import TEMPLATES
 from controlplane.common.kafka_configs import allowed_broker_values, topic_setting_table
+from controlplane.operations.extents import TITLES
+from controlplane.operations.operations import kind_names, required_kind
 from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
 from spark_analytics.contracts.statuses import (
     RISK_SEVERITY,
@@ -25,6 +27,7 @@ import type { components } from "./api";
 
 type Schemas = components["schemas"];
 """
+SENTENCES_HEAD = "/** Made by `manage.py export_constants` for tests alone: no page loads it. */\n"
 TOPIC_SETTING = """
 /** A setting as the brokers check it; bounds are null where it is no number. */
 export interface TopicSetting {
@@ -42,6 +45,9 @@ export interface TopicSetting {
 SETTINGS_FILE = "settings.ts"
 """Beside the statuses, which every page needs: tables of forms, which the first view needs not."""
 
+SENTENCES_FILE = "sentences.ts"
+"""What the service says by a code: for tests, which hold the console's catalogue to it."""
+
 # How the OpenAPI document calls what these are.
 LAG_STATUS, RISK, OPERATION_STATE = (
     f'Schemas["{name}"]'
@@ -50,7 +56,7 @@ LAG_STATUS, RISK, OPERATION_STATE = (
 
 
 class Command(BaseCommand):
-    help = "Write statuses with rank and severity, terminal states, allowed settings as TypeScript."
+    help = "Write statuses, terminal states, allowed settings and sentences as TypeScript."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         default = settings.REPOSITORY / "frontend" / "src" / "generated" / "constants.ts"
@@ -58,7 +64,11 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="fail when it would change")
 
     def handle(self, *_: Any, output: Path, check: bool, **__: Any) -> None:
-        texts = {output: constants(), output.with_name(SETTINGS_FILE): form_tables()}
+        texts = {
+            output: constants(),
+            output.with_name(SETTINGS_FILE): form_tables(),
+            output.with_name(SENTENCES_FILE): sentences(),
+        }
         for file, text in texts.items():
             if not check:
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -110,6 +120,19 @@ def constants() -> str:
                 f"readonly {OPERATION_STATE}[]",
                 terminal,
             ),
+        ]
+    )
+
+
+def sentences() -> str:
+    """The text of the module of what the service says by a code."""
+    kinds = [required_kind(name) for name in kind_names()]
+    steps = {code: title for kind in kinds for code, title in kind.titles().items()}
+    table = "Readonly<Record<string, string>>"
+    return f"{SENTENCES_HEAD}" + exported(
+        [
+            ("What plans count of what they hit.", "EXTENTS", table, dict(TITLES)),
+            ("What steps of operations are called.", "STEPS", table, steps),
         ]
     )
 

@@ -5,6 +5,7 @@ import { describePageStates } from "@/testing/page-states";
 import { AT, plan, session } from "@/testing/samples";
 import { type Answers, ok, unavailable } from "@/testing/server";
 import { quotasPage } from "@/testing/samples-access";
+import { author } from "@/testing/samples-drift";
 
 const PATH = "/clusters/c1/access";
 const user = (username: string, managed = false, first: object[] = [], more: object = {}) => ({
@@ -44,7 +45,7 @@ const overlap = {
 const read = { as_of: AT, stale_reason: null };
 const drift = (data: { area?: string; name?: string; text?: string }[], more: object = {}) =>
   ok({
-    ...{ data, users: read, acls: read, page: 1, size: 50, matched: data.length, total: data.length },
+    ...{ data, users: read, acls: read, under_way: [], page: 1, size: 50, matched: data.length, total: data.length },
     changed_users: data.filter((row) => row.area === "user").map((row) => ({ username: row.name, text: row.text })),
     ...more,
   });
@@ -59,7 +60,7 @@ const changed = {
   back_problem: "Passwords are not kept.",
   adopt: null,
   adopt_problem: "",
-  changed_by: "unknown: changed outside of Penstock",
+  ...{ equal_at: AT, seen_at: AT, changed_at: AT, who: author() },
 };
 const removed = {
   ...changed,
@@ -256,17 +257,33 @@ describe("access", () => {
       ["ACL User:app may read topic sales", "not there", "there by this operation"],
       ["user app", "a login by SCRAM-SHA-512", "a login by SCRAM-SHA-256 by this operation"],
     ]);
-    expect(rows.every((row) => / ago$|^\d/.test(row[3] ?? ""))).toBe(true);
+    expect(rows.every((row) => /^between .+ and /.test(row[3] ?? ""))).toBe(true);
     expect(router.state.location.search).toEqual({ tab: "drift" });
     const link = screen.getByRole("link", { name: "Operation that left app" });
     expect([link.getAttribute("href"), link.getAttribute("title")]).toEqual(["/operations/op_7", changed.text]);
   });
 
+  it("says who changed it, as far as that is known, and of what nothing is said yet", async () => {
+    const who = author({ by: "principal", actor: "User:eve", host: "10.1.2.3", text: "User:eve from 10.1.2.3" });
+    const unseen = author({ unread: "Nobody has looked into it yet." });
+    const rows = [
+      { ...removed, who, equal_at: null },
+      { ...changed, who: unseen },
+    ];
+    await open("?tab=drift", { ...parts, drift: drift(rows, { under_way: ["op_8"] }) });
+    const said = await rowsOf("Changed outside");
+    expect(said.map((row) => row[4]?.trim())).toEqual([
+      "User:eve from 10.1.2.3",
+      "unknown, outside of this service. Nobody has looked into it yet.",
+    ]);
+    expect(said[0]?.[3]).toMatch(/^before /);
+    expect(screen.getByText(/^1 operation is under way/)).toBeTruthy();
+  });
+
   it("offers both ways to mend a difference, and says why there is none", async () => {
     await open("?tab=drift", { ...parts, drift: drift([removed, changed]) });
     const rows = await rowsOf("Changed outside");
-    const who = "Changed by unknown: changed outside of Penstock.";
-    expect(rows.map((row) => row[4])).toEqual([`${who} Put back…Take over…`, `${who} Passwords are not kept.`]);
+    expect(rows.map((row) => row[5])).toEqual(["Put back…Take over…", "Passwords are not kept."]);
     expect(screen.getByRole("button", { name: `Put back ${removed.name} as it was left` })).toBeTruthy();
     expect(screen.getByRole("button", { name: `Take over ${removed.name} as the brokers have it` })).toBeTruthy();
   });

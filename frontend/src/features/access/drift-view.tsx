@@ -8,6 +8,7 @@ import { Mend } from "@/components/mend";
 import { Notice } from "@/components/notice";
 import { RelTime } from "@/components/rel-time";
 import { SearchBox } from "@/components/search-box";
+import { ChangedBy, ChangedWhen } from "@/components/sighting";
 import type { AccessDriftPage, PlanRequest } from "@/lib/types";
 import { words } from "@/words/access";
 
@@ -72,18 +73,21 @@ export function DriftView({ clusterId, drift, onPlan, view, onView }: DriftViewP
         </>
       ),
     }),
-    column.accessor((row) => (row.area === "user" ? drift.users : drift.acls).as_of ?? "", {
+    column.accessor("seen_at", {
       id: "seen",
-      header: say.seen,
-      meta: { hideBelow: "sm" },
-      cell: (cell) => <RelTime at={cell.getValue()} />,
+      header: say.when,
+      cell: ({ row: { original } }) => <ChangedWhen row={original} />,
+    }),
+    column.display({
+      id: "who",
+      header: say.who,
+      cell: ({ row: { original } }) => <ChangedBy row={original} name={original.name} />,
     }),
     column.display({
       id: "mend",
       header: say.mend,
       cell: ({ row: { original } }) => (
         <>
-          <span className="ps-muted">{say.changedBy(original.changed_by)}</span>{" "}
           {onPlan && (
             <Mend
               clusterId={clusterId}
@@ -104,10 +108,15 @@ export function DriftView({ clusterId, drift, onPlan, view, onView }: DriftViewP
       {ages.map(([what, age]) => (
         <AgeNotice key={what} what={what} age={age} />
       ))}
+      {drift.under_way.length > 0 && (
+        <div className="ps-card-body" style={{ paddingBottom: 12 }}>
+          <Notice tone="info" title={say.underWay(drift.under_way.length)} />
+        </div>
+      )}
       {drift.total > 0 && (
         <div className="ps-card-body" style={{ paddingBottom: 12 }}>
           <Link to="/clusters/$clusterId/drift" params={{ clusterId }} className="ps-link">
-            {say.sinceWhen}
+            {say.allOfTheCluster}
           </Link>
         </div>
       )}

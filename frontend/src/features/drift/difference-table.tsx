@@ -6,7 +6,7 @@ import { DataTable, type TableView } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { Mend } from "@/components/mend";
 import { Notice } from "@/components/notice";
-import { RelTime } from "@/components/rel-time";
+import { ChangedBy, ChangedWhen } from "@/components/sighting";
 import { needOf, useMayWrite } from "@/lib/permissions";
 import type { ClusterDrift, PlanRequest } from "@/lib/types";
 import { words } from "@/words/drift";
@@ -74,27 +74,12 @@ export function DifferenceTable({ clusterId, drift, onPlan, view, onView }: Diff
     }),
     column.accessor("seen_at", {
       header: say.when,
-      cell: ({ row: { original } }) => <When row={original} />,
+      cell: ({ row: { original } }) => <ChangedWhen row={original} />,
     }),
     column.accessor((row) => row.who.text, {
       id: "who",
       header: say.who,
-      cell: ({ row: { original } }) => (
-        <>
-          <Author who={original.who} />{" "}
-          {original.who.operation_id !== null && (
-            <OperationLink id={original.who.operation_id} label={say.operationOf(nameOf(original))}>
-              {say.thatOperation}
-            </OperationLink>
-          )}
-          {original.who.at !== null && (
-            <span className="ps-muted">
-              {" "}
-              <RelTime at={original.who.at} />
-            </span>
-          )}
-        </>
-      ),
+      cell: ({ row: { original } }) => <ChangedBy row={original} name={nameOf(original)} />,
     }),
     column.display({
       id: "mend",
@@ -142,35 +127,6 @@ export function DifferenceTable({ clusterId, drift, onPlan, view, onView }: Diff
         </div>
       )}
     </>
-  );
-}
-
-/** From when it was last seen as it was left to when it was first seen otherwise: somewhere between the two. */
-function When({ row: { equal_at, seen_at, changed_at } }: { row: Row }) {
-  const seen = <RelTime at={seen_at} />;
-  return (
-    <>
-      {equal_at === null ? say.before(seen) : say.between(<RelTime at={equal_at} />, seen)}
-      {changed_at !== seen_at && <span className="ps-muted">, {say.changedAgain(<RelTime at={changed_at} />)}</span>}
-    </>
-  );
-}
-
-function Author({ who: { by, actor, host, text, unread } }: { who: Row["who"] }) {
-  if (by === "unknown")
-    return (
-      <span className="ps-muted" title={text}>
-        {say.unknown}
-        {unread && <> {unread}</>}
-      </span>
-    );
-  return (
-    <span title={text}>
-      <span className="ps-mono">
-        <Breakable text={actor ?? ""} />
-      </span>
-      {host !== null && <> {say.from(host)}</>}
-    </span>
   );
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { figure, fill, openPage, press, rowsOf, whole } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { config, expiry, operation, partition, plan, retention, session, topic } from "@/testing/samples";
+import { author, difference } from "@/testing/samples-drift";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
 const PATH = "/clusters/c1/topics/sales";
@@ -58,6 +59,22 @@ describe("one topic", () => {
       ["readers", "Watch", "in 30m"],
       ["idle", "Safe", "nothing unread"],
     ]);
+  });
+
+  it("says what was changed outside, between which two moments, and by whom as far as that is known", async () => {
+    const who = author({ by: "operation", actor: "user:eve", operation_id: "op_9", text: "user:eve" });
+    const left = { operation_id: "op_7", text: "retention.ms is 1; it was left at 2." };
+    const drift = [
+      { ...difference({ field: "retention.ms", who }), ...left },
+      { ...difference({ field: "partitions", equal_at: null }), ...left },
+    ];
+    await open(topic({ drift }));
+    await rowsOf("Partitions");
+    const said = screen.getAllByText(/^retention\.ms is 1; it was left at 2\./).map(({ textContent }) => textContent);
+    expect(said[0]).toMatch(/ Changed between .+ and .+\. Who: user:eve the operation that did not succeed/);
+    expect(said[1]).toMatch(/ Changed before .+\. Who: unknown, outside of this service/);
+    const link = screen.getByRole("link", { name: "Operation that changed retention.ms" });
+    expect(link.getAttribute("href")).toBe("/operations/op_9");
   });
 
   it("takes only more partitions than there are", async () => {

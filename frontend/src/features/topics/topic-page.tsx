@@ -8,6 +8,7 @@ import { AlertsHere } from "@/components/alerts-here";
 import { Card, PartView } from "@/components/card";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { Notice } from "@/components/notice";
+import { ChangedBy, ChangedWhen } from "@/components/sighting";
 import { PageHeader } from "@/components/page-header";
 import { Mend } from "@/components/mend";
 import { PlanFlow } from "@/components/plan-flow";
@@ -210,7 +211,7 @@ export function TopicPage() {
           <Notice tone="warn" title={say.changedOutside}>
             {topic.drift.map((row) => (
               <div key={row.field}>
-                {row.text} <span className="ps-muted">{say.changedBy(row.changed_by)}</span>{" "}
+                {row.text} {say.changed(<ChangedWhen row={row} />, <ChangedBy row={row} name={row.field} />)}{" "}
                 {canWrite && (
                   <Mend
                     clusterId={clusterId}

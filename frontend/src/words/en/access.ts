@@ -190,11 +190,13 @@ export const access = {
     wasLeftAs: "Was left as",
     operationThatLeft: (name: string) => `Operation that left ${name}`,
     byThisOperation: "by this operation",
-    seen: "Seen",
-    mend: "Who, and what to do",
-    changedBy: (who: string) => `Changed by ${who}.`,
+    when: "When",
+    who: "Who",
+    mend: "What to do",
     changedOutside: "Changed outside",
-    sinceWhen: "Since when, and by whom as far as that is known",
+    allOfTheCluster: "All that was changed outside in this cluster",
+    underWay: (n: number) =>
+      `${count(n, { one: "# operation is", other: "# operations are" })} under way: of what they may change nothing is said until they have ended.`,
     nothingWasChanged: "Nothing was changed outside",
     nothingIsKnownToBeChanged: "Nothing is known to be changed outside",
     asLeft: (what: string) =>

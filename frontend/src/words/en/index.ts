@@ -41,6 +41,7 @@ export { reassignments } from "./reassignments";
 export { rolls } from "./rolls";
 export { runbooks } from "./runbooks";
 export { scaling } from "./scaling";
+export { sentences } from "./sentences";
 export { session } from "./session";
 export { settings } from "./settings";
 export { statuses } from "./statuses";

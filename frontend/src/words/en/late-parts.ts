@@ -98,6 +98,15 @@ export const lateParts = {
     noTopicMatches: "No topic matches",
     thereAreMoreTypeA: "There are more: type a part of the name.",
   },
+  sighting: {
+    between: (equal: Slot, seen: Slot) => rich`between ${equal} and ${seen}`,
+    before: (seen: Slot) => rich`before ${seen}`,
+    changedAgain: (at: Slot) => rich`again before ${at}`,
+    unknown: "unknown, outside of this service",
+    from: (host: string) => `from ${host}`,
+    thatOperation: "the operation that did not succeed",
+    operationOf: (name: string) => `Operation that changed ${name}`,
+  },
   mend: {
     putBack: "Put back…",
     takeOver: "Take over…",

@@ -248,7 +248,7 @@ export const topics = {
     emptyTopic: "Empty topic",
     deleteTopic: "Delete topic",
     changedOutside: "Changed outside of Penstock",
-    changedBy: (who: string) => `Changed by ${who}.`,
+    changed: (when: Slot, who: Slot) => rich`Changed ${when}. Who: ${who}`,
     clientsAndAccess: "Clients and access",
     configuration: "Configuration",
     analyses: "Analyses",

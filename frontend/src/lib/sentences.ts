@@ -1,0 +1,25 @@
+/** What the service says by a code, in the language that is shown. A code that a newer service has and this console does not
+ * leaves the service's own sentence. */
+import { words } from "@/words/sentences";
+import type { Extent, OperationStep, PlanWarning } from "./types";
+
+const EXTENTS: Readonly<Record<string, string>> = words.extents;
+const STEPS: Readonly<Record<string, string>> = words.steps;
+const WARNINGS: Readonly<Record<string, string>> = words.warnings;
+
+/** What a plan counts of what it hits: "groups that read it". */
+export const extentTitle = ({ code, title }: Pick<Extent, "code" | "title">): string =>
+  (code && EXTENTS[code]) || title;
+
+/** What a step of an operation does: "Delete the topic"; one without a title has its name, put as a sentence. */
+export const stepTitle = ({ title_code, title, name }: Pick<OperationStep, "title_code" | "title" | "name">): string =>
+  (title_code && STEPS[title_code]) || title || labelOf(name);
+
+/** What a plan warns of. Those whose sentence has a name or a number in it are the service's own. */
+export const warningText = ({ code, text }: Pick<PlanWarning, "code" | "text">): string => WARNINGS[code] ?? text;
+
+/** "wait_for_brokers" → "Wait for brokers". */
+function labelOf(name: string): string {
+  const text = name.replaceAll(/[_.]/g, " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

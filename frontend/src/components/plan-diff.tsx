@@ -15,6 +15,7 @@ import { ReassignmentDiff } from "./diffs/reassignment-diff";
 import { RollDiff } from "./diffs/roll-diff";
 import { AddBrokersDiff, RemoveBrokersDiff } from "./diffs/scale-diff";
 import { FinalizeDiff, UpgradeDiff } from "./diffs/upgrade-diff";
+import { ZooKeeperDiff } from "./diffs/zookeeper-diff";
 
 /** The effect of a plan, drawn for its kind; most kinds change one thing and show it before and after. `past`: it was confirmed. */
 export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean }) {
@@ -39,6 +40,8 @@ export function PlanDiff({ plan, past = false }: { plan: Plan; past?: boolean })
       return <UpgradeDiff diff={plan.diff} />;
     case "cluster.change_addresses":
       return <AddressDiff diff={plan.diff} />;
+    case "cluster.change_zookeeper":
+      return <ZooKeeperDiff diff={plan.diff} />;
     case "cluster.finalize_version":
       return <FinalizeDiff diff={plan.diff} />;
     case "offset.reset":

@@ -111,6 +111,13 @@ export const platformHost = over<PlatformHost>({
   brokers: 1,
   drain: null,
   address_change: null,
+  zookeeper: {
+    connect: "10.0.2.1:2181",
+    ensemble: "0c6b1c9a-6a55-4f0e-9a53-3d6c3c0e7a01@7",
+    is_ours: true,
+    brokers_elsewhere: 0,
+  },
+  zookeeper_change: null,
   lost_brokers: [],
   etag: ETAG,
   broker_list: [
@@ -120,6 +127,8 @@ export const platformHost = over<PlatformHost>({
       cluster_id: "c1",
       tenant: "acme",
       address: "10.0.0.1",
+      zookeeper: "10.0.2.1:2181",
+      runs_zookeeper: "10.0.2.1:2181",
       observed_state: "running",
       observed_at: AT,
     },

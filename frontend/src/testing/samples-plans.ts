@@ -81,6 +81,7 @@ const DIFFS: Record<OperationKind, object> = {
     ...{ canary_s: 30, bootstrap_before: "10.0.0.1:9092", bootstrap_after: "10.0.1.1:9092" },
     brokers: [{ ...rolled, from_address: "10.0.0.1", to_address: "10.0.1.1", renews_certificate: true }],
   },
+  "cluster.change_zookeeper": { ...roll, ensemble: "0c6b1c9a-6a55-4f0e-9a53-3d6c3c0e7a01@7", strings_before: 2 },
   "cluster.add_log_directory": {
     ...{ canary_s: 30, directory: "fast" },
     brokers: [

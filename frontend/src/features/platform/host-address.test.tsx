@@ -14,6 +14,8 @@ const broker = {
   tenant: "acme",
   address: "10.0.0.1",
   observed_state: "running",
+  zookeeper: "10.0.2.1:2181",
+  runs_zookeeper: null,
   observed_at: null,
 };
 const change = {

@@ -20,6 +20,7 @@ import { HostActForm } from "./host-act";
 import { HostAddress } from "./host-address";
 import { HostDirectories } from "./host-directories";
 import { HostDrain } from "./host-drain";
+import { HostZooKeeper } from "./host-zookeeper";
 import { actLabel, actsOf, AgentState, FreeOf, HostState, Reported } from "./host-parts";
 
 const say = words.hostPage;
@@ -85,6 +86,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
         <HostAddress host={host} />
         {host.drain && <HostDrain host={host} drain={host.drain} />}
         <HostDirectories host={host} />
+        <HostZooKeeper host={host} />
         <div className="ps-cols-2-1">
           <Brokers host={host} />
           <Facts host={host} />

@@ -13,6 +13,7 @@ export const kinds = {
   "cluster.upgrade": "Change the brokers' version",
   "cluster.finalize_version": "Raise the brokers' protocol",
   "cluster.change_addresses": "Follow the hosts' addresses",
+  "cluster.change_zookeeper": "Reach ZooKeeper at other addresses",
   "cluster.add_log_directory": "Add a log directory",
   "cluster.empty_log_directory": "Empty a log directory",
   "leaders.elect": "Elect preferred leaders",

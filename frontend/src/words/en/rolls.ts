@@ -67,6 +67,16 @@ export const rolls = {
     certificate: "new certificate",
     clients: "Clients that begin anew",
   },
+  zookeeperDiff: {
+    title: "ZooKeeper",
+    ensemble: "Ensemble",
+    stays: "stays the same: the service and the agents of all hosts have found it behind the new connect string",
+    strings: "Connect strings of the brokers",
+    become: (before: number) =>
+      before === 1
+        ? "another one"
+        : `${count(before, { one: "# connect string becomes", other: "# connect strings become" })} one`,
+  },
   rollDiff: {
     orderOfTheRoll: "Order of the restart",
     turn: "Turn",

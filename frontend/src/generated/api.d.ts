@@ -1908,6 +1908,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/hosts/{host_id}/zookeeper": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have the clusters on a host follow to its agent's connect string to ZooKeeper */
+        post: operations["operator_host_zookeeper_follow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/placement": {
         parameters: {
             query?: never;
@@ -3903,6 +3920,23 @@ export interface components {
         };
         /** @enum {string} */
         ChangeImpactRowVerdictEnum: "rose" | "fell" | "steady" | "unknown";
+        ChangeZooKeeperDiff: {
+            /** @description In the order of the roll. */
+            brokers: components["schemas"]["RolledBroker"][];
+            canary_s: number;
+            /** @description The identity of the ensemble, which stays: what the service and the agents of all hosts of the cluster have read there. */
+            ensemble: string;
+            /** @description How many different connect strings these brokers use now; afterwards one. */
+            strings_before: number;
+        };
+        ChangeZooKeeperInputs: {
+            /** @default 60 */
+            canary_s?: number;
+        };
+        ChangeZooKeeperInputsRequest: {
+            /** @default 60 */
+            canary_s?: number;
+        };
         ChangedSetting: {
             after: string | null;
             /** @description As set so; null: not set. */
@@ -4111,6 +4145,39 @@ export interface components {
              * @enum {string}
              */
             kind: "cluster.change_addresses";
+        };
+        ClusterChange_ZookeeperPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeZooKeeperDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ChangeZooKeeperInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.change_zookeeper";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterChange_ZookeeperPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ChangeZooKeeperInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.change_zookeeper";
         };
         ClusterConfigureInputs: {
             /** @description Take over what the brokers have: what is given is what all of them go by, nothing is changed, and from then on it is what this service wants. */
@@ -6086,7 +6153,11 @@ export interface components {
             observed_at: string | null;
             /** @description Null: not known. */
             observed_state: string | null;
+            /** @description The one that its process was started with, as its agent says; null: not known. */
+            runs_zookeeper: string | null;
             tenant: string;
+            /** @description The connect string that it was given. */
+            zookeeper: string;
         };
         HostCapacity: {
             /** Format: double */
@@ -6248,6 +6319,38 @@ export interface components {
         };
         /** @enum {string} */
         HostTokenStateEnum: "open" | "used" | "revoked" | "expired";
+        HostZooKeeper: {
+            /** @description Brokers on it that use another connect string than its agent; null: not known. */
+            brokers_elsewhere: number | null;
+            /** @description The connect string of its agent; null: it does not say it. */
+            connect: string | null;
+            /** @description The identity of the ensemble that it found there. */
+            ensemble: string | null;
+            /** @description It is the one that this service sees; null: not known. */
+            is_ours: boolean | null;
+        };
+        HostZooKeeperChange: {
+            /** @description The cluster of that roll. */
+            about: string | null;
+            /** Format: date-time */
+            began_at: string;
+            /** @description Brokers on the host that use another one yet. */
+            brokers_left: number;
+            by: string;
+            /** @description Clusters whose brokers have followed. */
+            clusters_moved: number;
+            connect: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description The roll under way. */
+            operation_id: string | null;
+            /** @description What is in the way. */
+            waiting_for: string | null;
+        };
+        HostZooKeeperInputRequest: {
+            /** @description The connect string that the host's agent uses now: the clusters with brokers on the host follow. null: no other cluster is begun. */
+            connect: string | null;
+        };
         HotPartitions: {
             analysis: string;
             /** Format: date-time */
@@ -7285,7 +7388,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.add_log_directory" | "cluster.change_addresses" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.empty_log_directory" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "broker.restart" | "cluster.add_brokers" | "cluster.add_log_directory" | "cluster.change_addresses" | "cluster.change_zookeeper" | "cluster.configure" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.empty_log_directory" | "cluster.finalize_version" | "cluster.register" | "cluster.remove_brokers" | "cluster.replace_broker" | "cluster.restart" | "cluster.upgrade" | "group.delete" | "leaders.elect" | "offset.reset" | "offset.restore" | "quota.set" | "reassignment" | "topic.create" | "topic.delete" | "topic.empty" | "topic.partitions" | "topic.retention_lease" | "topic.retention_restore" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -7351,6 +7454,9 @@ export interface components {
             /** @description New ones, now. */
             takes_brokers: boolean;
             takes_none_because: string | null;
+            zookeeper: components["schemas"]["HostZooKeeper"];
+            /** @description How far its clusters have followed to its agent's connect string; the last. */
+            zookeeper_change: components["schemas"]["HostZooKeeperChange"] | null;
         };
         OperatorHostChangeRequest: {
             /** @default  */
@@ -7645,8 +7751,8 @@ export interface components {
             refused: components["schemas"]["HostRefused"][];
             wanted: number;
         };
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterAdd_Log_DirectoryPlan"] | components["schemas"]["ClusterChange_AddressesPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterEmpty_Log_DirectoryPlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterAdd_Log_DirectoryPlanInputRequest"] | components["schemas"]["ClusterChange_AddressesPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterEmpty_Log_DirectoryPlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["BrokerRestartPlan"] | components["schemas"]["ClusterAdd_BrokersPlan"] | components["schemas"]["ClusterAdd_Log_DirectoryPlan"] | components["schemas"]["ClusterChange_AddressesPlan"] | components["schemas"]["ClusterChange_ZookeeperPlan"] | components["schemas"]["ClusterConfigurePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterEmpty_Log_DirectoryPlan"] | components["schemas"]["ClusterFinalize_VersionPlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["ClusterRemove_BrokersPlan"] | components["schemas"]["ClusterReplace_BrokerPlan"] | components["schemas"]["ClusterRestartPlan"] | components["schemas"]["ClusterUpgradePlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["LeadersElectPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["QuotaSetPlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicEmptyPlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicRetention_LeasePlan"] | components["schemas"]["TopicRetention_RestorePlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["BrokerRestartPlanInputRequest"] | components["schemas"]["ClusterAdd_BrokersPlanInputRequest"] | components["schemas"]["ClusterAdd_Log_DirectoryPlanInputRequest"] | components["schemas"]["ClusterChange_AddressesPlanInputRequest"] | components["schemas"]["ClusterChange_ZookeeperPlanInputRequest"] | components["schemas"]["ClusterConfigurePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterEmpty_Log_DirectoryPlanInputRequest"] | components["schemas"]["ClusterFinalize_VersionPlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["ClusterRemove_BrokersPlanInputRequest"] | components["schemas"]["ClusterReplace_BrokerPlanInputRequest"] | components["schemas"]["ClusterRestartPlanInputRequest"] | components["schemas"]["ClusterUpgradePlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["LeadersElectPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["QuotaSetPlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicEmptyPlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicRetention_LeasePlanInputRequest"] | components["schemas"]["TopicRetention_RestorePlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -23006,6 +23112,147 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operator_host_zookeeper_follow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 printable ASCII characters. The same key and body gets the first answer again, for a day; one with a secret for 15 minutes, after which it is 410. A request that is refused frees its key. */
+                "Idempotency-Key"?: string;
+                /** @description The `etag` that was read: if the resource has changed since, nothing is written and the answer is 412. Without it the last writer wins. */
+                "If-Match"?: string;
+            };
+            path: {
+                host_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HostZooKeeperInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description `true`: an answer given before. */
+                    "Idempotency-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatorHost"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -201,9 +201,9 @@ const followed = {
     ...{ address: "10.0.0.9", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
     ...{ operation_id: "op_1", about: "orders", waiting_for: "orders: 1 partition with replicas out of sync." },
   },
-  zookeeper: { ...moved.zookeeper, connect: "zk-4:2181", brokers_elsewhere: 1 },
+  zookeeper: { ...moved.zookeeper, connect: "10.0.2.4:2181", brokers_elsewhere: 1 },
   zookeeper_change: {
-    ...{ connect: "zk-4:2181", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
+    ...{ connect: "10.0.2.4:2181", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
     ...{ operation_id: "op_2", about: "orders", waiting_for: "orders: The agent of broker 2's host is away." },
   },
 };

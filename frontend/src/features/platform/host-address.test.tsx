@@ -14,7 +14,7 @@ const broker = {
   tenant: "acme",
   address: "10.0.0.1",
   observed_state: "running",
-  zookeeper: "zk-1:2181",
+  zookeeper: "10.0.2.1:2181",
   runs_zookeeper: null,
   observed_at: null,
 };

@@ -49,7 +49,9 @@ def test_an_extent_that_the_plan_has_not_is_new():
 
 def test_what_may_change_is_not_compared():
     def free(count, gaps=()):
-        return amount("lag", "records-unread", "record", Reading(known=count, gaps=gaps), may_change=True)
+        return amount(
+            "lag", "records-unread", "record", Reading(known=count, gaps=gaps), may_change=True
+        )
 
     assert free(0).as_row()["limit"] is None
     assert grown(rows(free(0)), rows(free(10**9, (Gap("x"),)))) == []

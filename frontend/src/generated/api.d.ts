@@ -3273,7 +3273,7 @@ export interface components {
             title: string;
         };
         /** @enum {string} */
-        AlertRuleEnum: "cluster-away" | "group-falling-behind" | "group-stopped" | "group-stalled" | "group-losing-data" | "retention-headroom" | "objective-burning" | "partitions-offline" | "partitions-under-replicated" | "partitions-under-min-isr" | "broker-down" | "broker-restarting" | "disk-filling" | "controller-missing" | "zookeeper-unreachable" | "operation-stuck" | "operation-failed" | "collector-late" | "spark-late" | "certificate-ending" | "key-ending" | "quota-hit";
+        AlertRuleEnum: "cluster-away" | "group-falling-behind" | "group-stopped" | "group-stalled" | "group-losing-data" | "retention-headroom" | "objective-burning" | "partitions-offline" | "partitions-under-replicated" | "partitions-under-min-isr" | "broker-down" | "broker-restarting" | "disk-filling" | "log-directory-failed" | "controller-missing" | "zookeeper-unreachable" | "operation-stuck" | "operation-failed" | "collector-late" | "spark-late" | "certificate-ending" | "key-ending" | "quota-hit";
         AlertRuleList: {
             data: components["schemas"]["AlertRule"][];
         };

@@ -40,6 +40,7 @@ from controlplane.clusters.log_dir_shapes import (
 from controlplane.clusters.log_dirs import directories_of, rooms_of
 from controlplane.clusters.models import Broker
 from controlplane.clusters.operations_base import cluster_of
+from controlplane.clusters.rebuild_limits import limiter
 from controlplane.clusters.roll_steps import Roller
 from controlplane.clusters.rolling import (
     CANARY_S,
@@ -56,7 +57,7 @@ from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.blast_radius import Extent
-from controlplane.operations.models import Plan
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
     Phase,
@@ -150,6 +151,9 @@ class EmptyLogDirectory(DirectoryKind):
 
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:
         return super().blast_radius_now(context, plan) if plan.diff["remove"] else []
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        limiter().prepare(operation, plan.diff["bytes_per_s"])
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         if not plan.diff["remove"]:

@@ -1705,10 +1705,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The limit of a reassignment */
+        /** The limit of a reassignment, a broker's replacement or an emptied directory */
         get: operations["operation_throttle_get"];
         put?: never;
-        /** Change the limit of a reassignment that is under way */
+        /** Change that limit while replicas are copied */
         post: operations["operation_throttle_change"];
         delete?: never;
         options?: never;
@@ -9106,10 +9106,14 @@ export interface components {
             what: string;
         };
         Throttle: {
+            /** @description Whether it copies something still. */
+            can_be_changed: boolean;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
             etag: string;
             /** @description Whether brokers may have a limit of it now. */
             is_set: boolean;
+            /** @description Of a limit that is asked for. */
+            least_bytes_per_s: number;
             throttle_bytes_per_s: number | null;
         };
         ThrottleInputRequest: {

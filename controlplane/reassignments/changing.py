@@ -18,7 +18,7 @@ from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import sized
 from controlplane.operations import outbox
 from controlplane.operations.models import Operation
-from controlplane.operations.states import ACTIVE_STATES, STEP_DONE
+from controlplane.operations.states import ACTIVE_STATES, CANCELLING, STEP_DONE
 from controlplane.reassignments.inputs import INT64_MAX, THROTTLE_MIN_BYTES_PER_S
 from controlplane.reassignments.models import ThrottleLease
 from controlplane.reassignments.services import KIND, throttle_of, throttle_prepare
@@ -127,9 +127,8 @@ def _refusal(operation: Operation) -> Conflict | None:
             code="not-under-way",
         )
     until = LIMITED[operation.kind].until
-    if until and (
-        operation.rolling_back or operation.steps.filter(name=until, state=STEP_DONE).exists()
-    ):
+    goes_back = operation.rolling_back or operation.state == CANCELLING
+    if until and (goes_back or operation.steps.filter(name=until, state=STEP_DONE).exists()):
         return Conflict("What it copies has arrived, or goes back.", code="not-under-way")
     if operation.kind == EMPTY and all(
         row["state"] == FAILED for row in operation.plan.diff["brokers"]

@@ -55,10 +55,12 @@ MOVING: Final = "moving"
 
 # -- the limit
 def limit(context: StepContext, gateway: ClusterGateway) -> Done | Wait:
-    if limited(context) and wanted_now(context) is not None:
-        waits = limit_again(context, gateway)
-        return waits or Done(detail=f"{context.memo[LIMIT_IS]} bytes/s on all of them")
-    return Done(detail="no limit")
+    brokers = limited(context)
+    if not brokers or (wanted := wanted_now(context)) is None:
+        return Done(detail="no limit")
+    if (waits := limit_again(context, gateway, wanted)) is not None:
+        return waits
+    return Done(detail=f"{wanted} bytes/s on {counted(len(brokers), 'broker')}")
 
 
 def limited(context: StepContext) -> list[int]:
@@ -71,12 +73,12 @@ def wanted_now(context: StepContext) -> int | None:
     return limiter().wanted(context.operation, context.diff["bytes_per_s"])
 
 
-def limit_again(context: StepContext, gateway: ClusterGateway) -> Wait | None:
-    """Have the limit stand that is asked for now; null once every broker was read to have it.
+def limit_again(context: StepContext, gateway: ClusterGateway, wanted: int | None) -> Wait | None:
+    """Have the limit `wanted` stand, null for none. Null: every broker was read to have it.
 
     Read first, so that a killed worker's successor knows what was there; then set, then read.
     """
-    memo, brokers, wanted = context.memo, limited(context), wanted_now(context)
+    memo, brokers = context.memo, limited(context)
     if not brokers or wanted == memo.get(LIMIT_IS):
         return None
     if LIMITS not in memo:
@@ -134,7 +136,7 @@ def move(
     rooms: Mapping[str, HostRoom],
 ) -> Done | Wait:
     """Raises StepFailedError: `no-room`, `directory-failed`, `moves-stalled`."""
-    if (waits := limit_again(context, gateway)) is not None:
+    if (waits := limit_again(context, gateway, wanted_now(context))) is not None:
         return waits
     name = context.diff["directory"]
     left = left_bytes = 0

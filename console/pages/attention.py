@@ -31,7 +31,8 @@ HARM: Sequence[str] = (
     # what was begun and stands half done
     *("operation-failed", "operation-stuck"),
     # what another failure would turn into the above
-    *("partitions-under-replicated", "broker-restarting", "retention-headroom"),
+    *("partitions-under-replicated", "log-directory-failed", "broker-restarting"),
+    "retention-headroom",
     # who is late
     *("group-stopped", "group-stalled", "group-falling-behind", "objective-burning"),
     # what is not seen, and what ends or is full one day
@@ -155,7 +156,9 @@ def with_next(rows: Iterable[Row], next_of: NextOf) -> list[Row]:
 
 # -- rows -------------------------------------------------------------------------------------
 def about(alert: Row) -> Row:
-    """{group, topic, operation_id, broker} that an alert names; null: none, or several brokers."""
+    """{group, topic, operation_id, broker, directory} that an alert names; null: none, or several
+    brokers. `directory`: what a plan can take away.
+    """
     area, _, name = alert["subject"].partition("/")
     values = alert["values"]
 
@@ -168,6 +171,7 @@ def about(alert: Row) -> Row:
         "topic": named("topic"),
         "operation_id": named("operation"),
         "broker": _broker(alert),
+        "directory": named("directory"),
     }
 
 
@@ -196,6 +200,7 @@ def _row(key: str, severity: str, text: str, **more: Any) -> Row:
         "topic": None,
         "operation_id": None,
         "broker": None,
+        "directory": None,
         "since": None,
         "as_of": None,
         **more,

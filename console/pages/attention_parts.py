@@ -30,7 +30,7 @@ from controlplane.tenants.models import Tenant
 ALERTS_READ = 200
 """Open alerts of one page, the newest; more than are shown, so that the most harmful are."""
 REPLACE_KIND = "cluster.replace_broker"
-MANAGED_ONLY = frozenset({"broker.restart"})
+MANAGED_ONLY = frozenset({"broker.restart", "cluster.empty_log_directory", REPLACE_KIND})
 """What nobody but the service that runs the brokers can do."""
 
 
@@ -121,6 +121,7 @@ def _context(row: Row) -> Row:
         "group": row["group"],
         "topic": row["topic"],
         "broker": row["broker"],
+        "directory": row["directory"],
         "operation": row["operation_id"],
         "alert": row["alert_id"],
     }

@@ -13,6 +13,19 @@ def points_of(pairs: Iterable[tuple[str, int]]) -> Points:
     return tuple((datetime.fromisoformat(at), number) for at, number in pairs)
 
 
+class FailedDir(NamedTuple):
+    """A log directory that its broker has given up.
+
+    Attributes:
+        name: the host's name for it; empty where no agent of ours names it.
+        error: Kafka's code.
+    """
+
+    path: str
+    error: str
+    name: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerFact:
     """A broker that is live, placed, or named as a replica.
@@ -23,6 +36,7 @@ class BrokerFact:
         disk_total_bytes: of the volume of a log directory that has the least left of it.
         largest_topic: by what its replicas here hold; null: not asked, as the disk is not half
             full, or not known.
+        failed_dirs: none of one that named its directories, and all work; null: not known.
     """
 
     id: int
@@ -31,6 +45,7 @@ class BrokerFact:
     disk_total_bytes: int | None = None
     disk_usable_bytes: int | None = None
     largest_topic: str | None = None
+    failed_dirs: tuple[FailedDir, ...] | None = None
     sizes: Points = ()
     starts: Points = ()
 

@@ -12,6 +12,7 @@ from controlplane.alerts import facts_burns, facts_groups, facts_tenant
 from controlplane.alerts.fact_types import (
     BrokerFact,
     ClusterFacts,
+    FailedDir,
     TenantFacts,
     Trouble,
     points_of,
@@ -211,6 +212,7 @@ def _brokers(cluster_id: str, rows: _Rows) -> tuple[BrokerFact, ...]:
     largest = _largest_topics(
         cluster_id, [row["id"] for row in seen.values() if _is_half_full(row)]
     )
+    names = _directory_names(rows, cluster_id)
     found = []
     for broker_id in sorted({*seen, *wanted}):
         row, track = seen.get(broker_id, {}), rows.tracks.get((cluster_id, broker_id))
@@ -222,11 +224,32 @@ def _brokers(cluster_id: str, rows: _Rows) -> tuple[BrokerFact, ...]:
                 disk_total_bytes=row.get("disk_total_bytes"),
                 disk_usable_bytes=row.get("disk_usable_bytes"),
                 largest_topic=largest.get(broker_id),
+                failed_dirs=_failed_dirs(row, names.get(broker_id, {})),
                 sizes=points_of(track.sizes) if track is not None else (),
                 starts=points_of(track.starts) if track is not None else (),
             )
         )
     return tuple(found)
+
+
+def _directory_names(rows: _Rows, cluster_id: str) -> dict[int, dict[str, str]]:
+    """By broker, what its agent calls each directory, by path; of those that said it."""
+    reports = rows.reports or {}
+    return {
+        broker.broker_id: {each.path: each.name for each in report.log_dirs}
+        for broker in rows.placed[cluster_id]
+        if (report := reports.get((broker.host_id, broker.key))) is not None
+    }
+
+
+def _failed_dirs(row: Mapping[str, Any], names: Mapping[str, str]) -> tuple[FailedDir, ...] | None:
+    """Null: not read, as of rows from before this was asked."""
+    failed = row.get("failed_log_dirs")
+    if failed is None:
+        return None
+    return tuple(
+        FailedDir(each["path"], each["error"], names.get(each["path"], "")) for each in failed
+    )
 
 
 def _is_half_full(row: Mapping[str, Any]) -> bool:

@@ -5,6 +5,7 @@
 | cluster-away | all that is read from the cluster or its telemetry |
 | broker-down | partitions that lack no other broker, a missing controller, that broker's restarts |
 | broker-restarting | partitions that lack no other broker |
+| log-directory-failed | partitions that lack no other broker |
 | group-losing-data | that the same group stopped, stalls or falls behind |
 | these four | that the same group burns its lag objective, on topics that they are about |
 | zookeeper-unreachable | a missing controller of managed clusters |
@@ -28,7 +29,7 @@ from controlplane.common.words import counted
 
 ALERTS_A_RULE = 50
 """Of one rule on one cluster: what is beyond shares one alert."""
-OF_BROKERS = ("broker-down", "broker-restarting")
+OF_BROKERS = ("broker-down", "broker-restarting", "log-directory-failed")
 PARTITIONS = frozenset(
     {"partitions-offline", "partitions-under-replicated", "partitions-under-min-isr"}
 )

@@ -259,6 +259,15 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="log-directory-failed",
+        title="Log directory has failed",
+        severity=W,
+        runbook="log-directory-failed",
+        reach=Reach.CLUSTER,
+        for_s=20,
+        clear_s=60,
+    ),
+    Rule(
         id="controller-missing",
         title="No broker is controller",
         severity=C,

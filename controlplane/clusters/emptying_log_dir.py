@@ -40,6 +40,7 @@ from controlplane.clusters.log_dir_shapes import (
 from controlplane.clusters.log_dirs import directories_of, named_by, rooms_of
 from controlplane.clusters.models import Broker
 from controlplane.clusters.operations_base import cluster_of
+from controlplane.clusters.rebuild_limits import limiter
 from controlplane.clusters.roll_steps import Roller
 from controlplane.clusters.rolling import (
     CANARY_S,
@@ -55,7 +56,7 @@ from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.blast_radius import Extent
-from controlplane.operations.models import Plan
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
     Phase,
@@ -150,6 +151,9 @@ class EmptyLogDirectory(DirectoryKind):
 
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:
         return super().blast_radius_now(context, plan) if plan.diff["remove"] else []
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        limiter().prepare(operation, plan.diff["bytes_per_s"])
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         if not plan.diff["remove"]:
@@ -254,8 +258,17 @@ class EmptyLogDirectory(DirectoryKind):
         return read_back(None, detail=text, progress=found.progress)
 
     def _rows(self, context: StepContext) -> list[Broker]:
+        """With their cluster, which is then not asked for by itself."""
         wanted = [row["id"] for row in context.diff["brokers"]]
-        return list(Broker.objects.filter(cluster=cluster_of(context), broker_id__in=wanted))
+        found = Broker.objects.select_related("cluster").filter(
+            cluster_id=context.operation.cluster_id,
+            cluster__tenant=context.tenant,
+            cluster__deleted_at=None,
+        )
+        rows = list(found.filter(broker_id__in=wanted))
+        if rows:
+            context.cluster = rows[0].cluster
+        return rows
 
     steps = (
         StepSpec(

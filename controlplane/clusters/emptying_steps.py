@@ -21,6 +21,7 @@ from controlplane.clusters.log_dir_rules import (
 )
 from controlplane.clusters.log_dirs import HostRoom, directories_of
 from controlplane.clusters.models import Broker
+from controlplane.clusters.rebuild_limits import limiter
 from controlplane.clusters.reports import Observed
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
@@ -34,6 +35,7 @@ from controlplane.operations.operations import (
     StepRetryError,
     Wait,
 )
+from controlplane.operations.read_back import brokers_named
 
 RATE_KEY: Final = "replica.alter.log.dirs.io.max.bytes.per.second"
 OF_ONE: Final = "DYNAMIC_BROKER_CONFIG"
@@ -44,28 +46,69 @@ STALLED_S: Final = 1_800.0
 """For so long not a byte was copied: the operation ends by its name."""
 ARRIVED: Final = "Replicas that had arrived in other directories stay there."
 LIMITS: Final = "limits"
-"""In the memo: what each broker had of the limit before, and whether it was set."""
+"""In the memo: what each broker had of the limit before."""
+LIMIT_IS: Final = "limit_is"
+"""In the memo: the limit that every broker was last read to have; null or absent: none."""
 MOVING: Final = "moving"
 """In the memo: how much there was to move, and since when it got no less."""
 
 
 # -- the limit
 def limit(context: StepContext, gateway: ClusterGateway) -> Done | Wait:
-    """Read first, so that a killed worker's successor knows what was there; then set."""
-    wanted = context.diff["bytes_per_s"]
-    brokers = [row["id"] for row in context.diff["brokers"] if row["state"] != FAILED]
-    if wanted is None or not brokers:
+    brokers = limited(context)
+    if not brokers or (wanted := wanted_now(context)) is None:
         return Done(detail="no limit")
-    if LIMITS not in context.memo:
-        found = gateway.broker_configs(brokers, [RATE_KEY])
-        context.memo[LIMITS] = {
-            str(broker): next((row.value for row in found[broker] if row.source == OF_ONE), None)
-            for broker in brokers
-        }
-        return Wait(seconds=0.0, detail="what brokers had is noted")
-    for broker in brokers:
-        gateway.at(broker).alter_broker_configs(broker, {RATE_KEY: str(wanted)})
+    if (waits := limit_again(context, gateway, wanted)) is not None:
+        return waits
     return Done(detail=f"{wanted} bytes/s on {counted(len(brokers), 'broker')}")
+
+
+def limited(context: StepContext) -> list[int]:
+    """The brokers that copy; from a directory that has failed nothing can be."""
+    return [row["id"] for row in context.diff["brokers"] if row["state"] != FAILED]
+
+
+def wanted_now(context: StepContext) -> int | None:
+    """As it is asked for now: it may be changed while replicas move."""
+    return limiter().wanted(context.operation, context.diff["bytes_per_s"])
+
+
+def limit_again(context: StepContext, gateway: ClusterGateway, wanted: int | None) -> Wait | None:
+    """Have the limit `wanted` stand, null for none. Null: every broker was read to have it.
+
+    Read first, so that a killed worker's successor knows what was there; then set, then read.
+    """
+    memo, brokers = context.memo, limited(context)
+    if not brokers or wanted == memo.get(LIMIT_IS):
+        return None
+    if LIMITS not in memo:
+        memo[LIMITS] = _limits_on(gateway, brokers)
+        return Wait(seconds=0.0, detail="what brokers had is noted")
+    before: dict[str, str | None] = memo[LIMITS]
+    values = {broker: before[str(broker)] if wanted is None else str(wanted) for broker in brokers}
+    found = _limits_on(gateway, brokers)
+    differing = [broker for broker in brokers if found[str(broker)] != values[broker]]
+    for broker in differing:
+        gateway.at(broker).alter_broker_configs(broker, {RATE_KEY: values[broker]})
+    if differing:
+        return Wait(seconds=0.0, detail=f"limit set on {brokers_named(differing)}")
+    memo[LIMIT_IS] = wanted
+    return None
+
+
+def _limits_on(gateway: ClusterGateway, brokers: Collection[int]) -> dict[str, str | None]:
+    """What each broker has of its own, by its own word."""
+    return {
+        str(broker): next(
+            (
+                row.value
+                for row in gateway.at(broker).broker_configs([broker], [RATE_KEY])[broker]
+                if row.source == OF_ONE
+            ),
+            None,
+        )
+        for broker in brokers
+    }
 
 
 def lift(context: StepContext, gateway: ClusterGateway) -> Done | Wait:
@@ -80,6 +123,7 @@ def lift(context: StepContext, gateway: ClusterGateway) -> Done | Wait:
             gateway.at(int(broker)).alter_broker_configs(int(broker), {RATE_KEY: value})
     if left:
         return Wait(seconds=POLL_S, detail=f"broker {left[0]} is away")
+    context.memo.pop(LIMIT_IS, None)
     return Done(detail=f"as before on {counted(len(before), 'broker')}")
 
 
@@ -92,6 +136,8 @@ def move(
     rooms: Mapping[str, HostRoom],
 ) -> Done | Wait:
     """Raises StepFailedError: `no-room`, `directory-failed`, `moves-stalled`."""
+    if (waits := limit_again(context, gateway, wanted_now(context))) is not None:
+        return waits
     name = context.diff["directory"]
     left = left_bytes = 0
     for row in rows:

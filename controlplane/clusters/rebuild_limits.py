@@ -1,4 +1,5 @@
 """The limit on what a rebuilt broker reads, as the app of reassignments keeps it (`use_limiter`).
+That of what brokers copy between directories is asked of it, too: both may be changed on the way.
 
 It has the leases under which a limit stands, which end when nobody renews them; it lies above this
 app and brings itself.
@@ -21,6 +22,10 @@ RENEW_S: Final = 30.0
 class RebuildLimiter(Protocol):
     def prepare(self, operation: Operation, bytes_per_s: int | None) -> None:
         """In the transaction that begins the operation; nothing is set yet."""
+        ...
+
+    def wanted(self, operation: Operation, planned: int | None) -> int | None:
+        """The limit that is asked for now, null for none; `planned` where nobody has noted one."""
         ...
 
     def keep(

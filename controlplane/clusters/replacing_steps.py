@@ -211,13 +211,22 @@ class Replacement:
 
     def limit(self) -> Done | Wait:
         """On those that will send to it; on itself as soon as it is there."""
-        if self.context.diff.get("throttle_bytes_per_s") is None:
-            return Done(detail="no limit was asked for")
         if not self.memo.get("is_limited"):
+            if self._limit_wanted() is None:
+                return Done(detail="no limit was asked for")
             self.memo["is_limited"] = True
             return NEXT
         said = self._keep_limit()
         return Done(detail=said or "the limit stands")
+
+    def _limit_wanted(self) -> int | None:
+        """As it is asked for now: it may be changed until all is in sync."""
+        return limiter().wanted(self.context.operation, self._planned_limit)
+
+    @property
+    def _planned_limit(self) -> int | None:
+        limit: int | None = self.context.diff.get("throttle_bytes_per_s")
+        return limit
 
     def _keep_limit(self) -> str:
         return limiter().keep(
@@ -237,19 +246,26 @@ class Replacement:
         return Wait(seconds=0.0, detail=said)
 
     def _limit_again(self) -> Wait | None:
-        """On itself too, and on whoever was away; now and then, as its lease wants to be renewed.
+        """On itself too, and on whoever was away; now and then, as its lease wants to be renewed,
+        and at once when another limit is asked for.
 
-        The first tick only notes that the next one does it.
+        One tick only notes that the next one does it. What had to be set is read again by another.
         """
-        if self.context.diff.get("throttle_bytes_per_s") is None:
+        memo = self.memo
+        if memo.pop("limit_is_due", False):
+            memo["limit_kept_s"] = self.now_s
+            said, is_reread = self._keep_limit(), memo.pop("limit_is_read_again", False)
+            if said and not is_reread:
+                memo["limit_is_read_again"] = memo["limit_is_due"] = True
+                return Wait(seconds=SYNC_POLL_S, detail=said)
             return None
-        if "limit_kept_s" not in self.memo:
-            self.memo["limit_kept_s"] = 0.0
-            return NEXT
-        if self.now_s - self.memo["limit_kept_s"] >= RENEW_S:
-            self.memo["limit_kept_s"] = self.now_s
-            self._keep_limit()
-        return None
+        wanted = self._limit_wanted()
+        kept_s = memo.get("limit_kept_s", 0.0)
+        is_another = wanted != memo.get("limit_wanted", self._planned_limit)
+        if not is_another and (wanted is None or self.now_s - kept_s < RENEW_S):
+            return None
+        memo["limit_wanted"], memo["limit_is_due"] = wanted, True
+        return NEXT
 
     def begin(self) -> Done:
         places.write_state(self.cluster, self.own_row(), count=self.broker_count)

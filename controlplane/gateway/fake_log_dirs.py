@@ -44,10 +44,16 @@ class FakeLogDirsMixin:
         for broker in brokers:
             self._answers(broker)
         return [
-            LogDirSpace(broker=broker, log_dir="/data", total_bytes=total, usable_bytes=usable)
+            LogDirSpace(broker=broker, log_dir=path, error="KAFKA_STORAGE_ERROR")
+            if (broker, path) in self.failed_dirs
+            else LogDirSpace(broker=broker, log_dir=path, total_bytes=total, usable_bytes=usable)
             for broker in sorted(brokers)
-            for total, usable in [self.disks.get(broker) or (None, None)]
+            for path, room in self._rooms(broker).items()
+            for total, usable in [room or (None, None)]
         ]
+
+    def _rooms(self, broker: int) -> dict[str, tuple[int, int] | None]:
+        return {FIRST_DIR: self.disks.get(broker), **self.further_dirs.get(broker, {})}
 
     def log_directories(self, brokers: Collection[int]) -> list[LogDirectory]:
         """What is on its way arrives by the second look."""
@@ -56,8 +62,7 @@ class FakeLogDirsMixin:
         for broker in sorted(brokers):
             self._answers(broker)
             held = self._held_by(broker)
-            rooms = {FIRST_DIR: self.disks.get(broker), **self.further_dirs.get(broker, {})}
-            for path, room in rooms.items():
+            for path, room in self._rooms(broker).items():
                 if (broker, path) in self.failed_dirs:
                     error = "KAFKA_STORAGE_ERROR"
                     found.append(LogDirectory(broker=broker, log_dir=path, error=error))

@@ -50,15 +50,9 @@ class KafkaLogDirsMixin:
             what="log dirs",
         )
         return [
-            LogDirSpace(
-                broker=broker["broker"],
-                log_dir=directory["log_dir"],
-                total_bytes=_known_size(directory.get("total_bytes")),
-                usable_bytes=_known_size(directory.get("usable_bytes")),
-            )
+            _log_dir_space(broker["broker"], directory)
             for broker in found
             for directory in broker["log_dirs"]
-            if not directory["error_code"]
         ]
 
     def log_directories(self, brokers: Collection[int]) -> list[LogDirectory]:
@@ -88,12 +82,27 @@ class KafkaLogDirsMixin:
         }
 
 
+def _log_dir_space(broker: int, directory: Mapping[str, Any]) -> LogDirSpace:
+    path = directory["log_dir"]
+    if error := _error_of(directory):
+        return LogDirSpace(broker=broker, log_dir=path, error=error)
+    return LogDirSpace(
+        broker=broker,
+        log_dir=path,
+        total_bytes=_known_size(directory.get("total_bytes")),
+        usable_bytes=_known_size(directory.get("usable_bytes")),
+    )
+
+
+def _error_of(directory: Mapping[str, Any]) -> str:
+    code = directory["error_code"]
+    return refusal(for_code(code), "log dirs").code if code else ""
+
+
 def _log_directory(broker: int, directory: Mapping[str, Any]) -> LogDirectory:
-    path, code = directory["log_dir"], directory["error_code"]
-    if code:
-        return LogDirectory(
-            broker=broker, log_dir=path, error=refusal(for_code(code), "log dirs").code
-        )
+    path = directory["log_dir"]
+    if error := _error_of(directory):
+        return LogDirectory(broker=broker, log_dir=path, error=error)
     return LogDirectory(
         broker=broker,
         log_dir=path,

@@ -250,12 +250,17 @@ class ReplicaSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogDirSpace:
-    """The volume that a log directory is on; None: the broker does not say (before Kafka 3.3)."""
+    """The volume that a log directory is on; None: the broker does not say (before Kafka 3.3).
+
+    Attributes:
+        error: Kafka's code; empty when it works. Of one that does not nothing else is known.
+    """
 
     broker: int
     log_dir: str
-    total_bytes: int | None
-    usable_bytes: int | None
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from controlplane.gateway.types import (
     TopicDescription,
 )
 from controlplane.observed import rows
-from controlplane.observed.rows import Content, Extents
+from controlplane.observed.rows import Content, Extents, failed_dirs, fullest_disks
 from controlplane.observed.sections import (
     ACLS,
     BROKERS,
@@ -227,22 +227,33 @@ class SectionReader:
         except GatewayError as error:
             found = rows.broker_contents(self.description, None, None)
             return Found(found, unknown=Failed.of(error).reason)
-        disks, disks_gap = self._fullest_disks(held)
-        contents = rows.broker_contents(self.description, topics, held, disks)
+        spaces, disks_gap = self._spaces(held)
+        contents = rows.broker_contents(
+            self.description, topics, held, fullest_disks(spaces), failed_dirs(spaces)
+        )
         return Found(contents, unknown=said(gaps, disks_gap))
 
-    def _fullest_disks(self, brokers: Collection[int]) -> tuple[dict[int, LogDirSpace], str]:
-        """Of each of these brokers the volume with the least left of it, where it says that."""
+    def _spaces(self, brokers: Collection[int]) -> tuple[list[LogDirSpace], str]:
+        """Of the directories of every live broker; `brokers` have said what replicas hold.
+
+        One of which a directory has failed does not say that, and yet which it is. It is asked by
+        itself, so that its silence costs no other's answer.
+        """
+        spaces: list[LogDirSpace] = []
         try:
-            spaces = self._once("disks", lambda: self.gateway.log_dir_space(brokers))
+            spaces += self._once("disks", lambda: self.gateway.log_dir_space(brokers))
         except GatewayError as error:
-            return {}, Failed.of(error).reason
-        found: dict[int, LogDirSpace] = {}
-        for space in spaces:
-            if rows.free_share(space) is not None:
-                kept = found.setdefault(space.broker, space)
-                found[space.broker] = min(kept, space, key=lambda each: rows.free_share(each) or 0)
-        return found, ""
+            return [], Failed.of(error).reason
+        reasons = []
+        for node in self.description.brokers:
+            if node.id in brokers:
+                continue
+            answer = self._reader.ask(node.id, partial(self.gateway.log_dir_space, [node.id]))
+            if isinstance(answer, Gap):
+                reasons.append(answer.reason)
+            else:
+                spaces += answer
+        return spaces, said(*reasons)
 
     def _read_topics(self) -> Found:
         topics = self.topics

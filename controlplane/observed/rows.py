@@ -26,6 +26,8 @@ from controlplane.observed.sections import KEY_MAX
 Row = dict[str, Any]
 MARK_CHARS = 40
 REPLACEMENT = "\ufffd"
+FAILED_DIRS_MAX, PATH_MAX = 32, 1_000
+"""What is kept of a broker's failed log directories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +80,37 @@ def free_share(space: LogDirSpace) -> float | None:
     return space.usable_bytes / space.total_bytes
 
 
+def fullest_disks(spaces: Iterable[LogDirSpace]) -> dict[int, LogDirSpace]:
+    """By broker the volume with the least left of it, where it says that."""
+    found: dict[int, LogDirSpace] = {}
+    for space in spaces:
+        if free_share(space) is not None:
+            kept = found.setdefault(space.broker, space)
+            found[space.broker] = min(kept, space, key=lambda each: free_share(each) or 0)
+    return found
+
+
+def failed_dirs(spaces: Iterable[LogDirSpace]) -> dict[int, list[LogDirSpace]]:
+    """By broker those that have failed; who names no directory at all has said nothing."""
+    found: dict[int, list[LogDirSpace]] = {}
+    for space in spaces:
+        failed = found.setdefault(space.broker, [])
+        if space.error:
+            failed.append(space)
+    return found
+
+
 def broker_contents(
     described: ClusterDescription,
     topics: Collection[TopicDescription] | None,
     held: Mapping[int, int] | None,
     disks: Mapping[int, LogDirSpace] | None = None,
+    failed: Mapping[int, Collection[LogDirSpace]] | None = None,
 ) -> dict[str, Content]:
     """Live brokers, and those that partitions name; loads are null while topics are unknown.
 
-    `held` is bytes by broker, of those that said; `disks` the fullest volume of each that did.
+    `held` is bytes by broker, of those that said; `disks` the fullest volume of each that did;
+    `failed` the log directories that have failed, none or some of each that named its directories.
     """
     nodes = {node.id: node for node in described.brokers}
     leaders, replicas = Counter[int](), Counter[int]()
@@ -100,6 +124,7 @@ def broker_contents(
         node = nodes.get(broker)
         known = topics is not None
         disk = (disks or {}).get(broker)
+        gone = (failed or {}).get(broker)
         found[broker_key(broker)] = content(
             {
                 "id": broker,
@@ -112,9 +137,15 @@ def broker_contents(
                 "size_bytes": held.get(broker) if held is not None else None,
                 "disk_total_bytes": disk.total_bytes if disk else None,
                 "disk_usable_bytes": disk.usable_bytes if disk else None,
+                "failed_log_dirs": None if gone is None else _failed(gone),
             }
         )
     return found
+
+
+def _failed(spaces: Collection[LogDirSpace]) -> list[Row]:
+    rows = sorted(spaces, key=lambda space: space.log_dir)[:FAILED_DIRS_MAX]
+    return [{"path": space.log_dir[:PATH_MAX], "error": space.error} for space in rows]
 
 
 # -- topics ---------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from controlplane.clusters.selectors import reader_of, seen_cluster, seen_gatewa
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, PROBLEM, documented
 from controlplane.common.paging import page_of_list
-from controlplane.reassignments import progress, services
+from controlplane.reassignments import changing, progress
 from controlplane.reassignments.serializers import (
     MoveProgressPageSerializer,
     ReassignmentPageSerializer,
@@ -59,42 +59,41 @@ class MovesView(TenantView):
                 **progress.moves_with_progress(operation, moves),
                 "page": found["page"],
                 "goes_back": progress.goes_back(operation),
-                "throttle_bytes_per_s": progress.throttle_dict(operation)["throttle_bytes_per_s"],
+                "throttle_bytes_per_s": changing.throttle_dict(operation)["throttle_bytes_per_s"],
             }
         )
 
 
 class ThrottleView(TenantView):
     def held(self, reassignment_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
-        operation = progress.reassignment_of(self.tenant, reassignment_id, locked=True)
-        return progress.throttle_dict(operation)
+        operation = changing.limited_operation(self.tenant, reassignment_id, locked=True)
+        return changing.throttle_dict(operation)
 
     @documented(
         "operation_throttle_get",
         answers={200: ThrottleSerializer},
         tag=TAG,
-        summary="The limit of a reassignment",
+        summary="The limit of a reassignment, a broker's replacement or an emptied directory",
     )
     def get(self, request: Request, reassignment_id: str) -> Response:
-        operation = progress.reassignment_of(self.tenant, reassignment_id)
-        return Response(progress.throttle_dict(operation))
+        operation = changing.limited_operation(self.tenant, reassignment_id)
+        return Response(changing.throttle_dict(operation))
 
     @documented(
         "operation_throttle_change",
         body=ThrottleInputSerializer,
         answers={200: ThrottleSerializer, (409, _PROBLEM): PROBLEM},
         tag=TAG,
-        summary="Change the limit of a reassignment that is under way",
+        summary="Change that limit while replicas are copied",
     )
     def post(self, request: Request, reassignment_id: str) -> Response:
         given = ThrottleInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-
-        services.throttle_change(
+        changing.throttle_change(
             tenant=self.tenant,
             actor=self.access.actor,
             operation_id=reassignment_id,
             bytes_per_s=given.validated_data["throttle_bytes_per_s"],
         )
-        operation = progress.reassignment_of(self.tenant, reassignment_id)
-        return Response(progress.throttle_dict(operation))
+        operation = changing.limited_operation(self.tenant, reassignment_id)
+        return Response(changing.throttle_dict(operation))

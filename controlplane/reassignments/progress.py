@@ -6,7 +6,6 @@ from typing import Any
 
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import cluster_row, gateway_for
-from controlplane.common.etags import with_tag
 from controlplane.common.problems import NotFound
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
@@ -20,7 +19,7 @@ from controlplane.operations.states import CANCELLED, CANCELLING
 from controlplane.reassignments import rules
 from controlplane.reassignments.diffs import moves_in
 from controlplane.reassignments.rules import Move, MoveState, reversed_moves
-from controlplane.reassignments.services import KIND, throttle_of
+from controlplane.reassignments.services import KIND
 from controlplane.tenants.models import Tenant
 
 ACTIVE_SHOWN = 20
@@ -186,16 +185,6 @@ def moves_with_progress(operation: Operation, moves: Sequence[Move]) -> dict[str
         for move in moves
     ]
     return {"data": rows, "unknown": gaps}
-
-
-def throttle_dict(operation: Operation) -> dict[str, Any]:
-    lease = throttle_of(operation.id)
-    planned = operation.plan.inputs.get("throttle_bytes_per_s")
-    shown = {
-        "throttle_bytes_per_s": planned if lease is None else lease.bytes_per_s,
-        "is_set": lease is not None and lease.released_at is None,
-    }
-    return with_tag(shown, observed=("is_set",))
 
 
 def _bytes_dict(measured: Bytes, tp: TP) -> dict[str, int | None]:

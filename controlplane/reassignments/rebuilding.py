@@ -14,6 +14,7 @@ from controlplane.reassignments.services import (
     throttle_keep,
     throttle_lift,
     throttle_lifted,
+    throttle_of,
     throttle_prepare,
 )
 
@@ -23,6 +24,10 @@ class LeasedLimiter:
 
     def prepare(self, operation: Operation, bytes_per_s: int | None) -> None:
         throttle_prepare(operation, bytes_per_s)
+
+    def wanted(self, operation: Operation, planned: int | None) -> int | None:
+        lease = throttle_of(operation.id)
+        return planned if lease is None else lease.bytes_per_s
 
     def keep(
         self,

@@ -66,6 +66,8 @@ class ThrottleInputSerializer(Shape):
 class ThrottleSerializer(Shape):
     throttle_bytes_per_s = serializers.IntegerField(allow_null=True)
     is_set = serializers.BooleanField(help_text="Whether brokers may have a limit of it now.")
+    can_be_changed = serializers.BooleanField(help_text="Whether it copies something still.")
+    least_bytes_per_s = serializers.IntegerField(help_text="Of a limit that is asked for.")
     etag = etag_field()
 
 

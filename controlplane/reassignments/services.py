@@ -9,23 +9,17 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from controlplane.audit.services import Actor, audit_record
-from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals, GatewayError
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import SET_ON_BROKER, SET_ON_TOPIC
-from controlplane.operations import outbox
 from controlplane.operations.models import Operation
 from controlplane.operations.read_back import brokers_named
-from controlplane.operations.states import ACTIVE_STATES
 from controlplane.reassignments.models import ThrottleLease
 from controlplane.reassignments.rules import REPLICA_KEYS, Move, throttled_replicas
-from controlplane.tenants.models import Tenant
 
 RATE_KEYS = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 LEASE = timedelta(minutes=5)
@@ -229,47 +223,6 @@ def _lift(gateway: ClusterGateway, held: Held) -> tuple[str, bool]:
         return f"removed; brokers {away} are away, their rate is removed when they return", False
     said = f"removed from {counted(len(brokers), 'broker')} and {counted(len(topics), 'topic')}"
     return said, True
-
-
-def throttle_change(
-    *, tenant: Tenant, actor: Actor, operation_id: str, bytes_per_s: int | None
-) -> ThrottleLease:
-    """Another limit for a reassignment that is under way; its next tick sets it. None: no limit.
-
-    Raises:
-        Problem: the tenant has no such reassignment, or it has ended.
-    """
-    with transaction.atomic():
-        operation = (
-            Operation.objects.select_for_update()
-            .filter(tenant=tenant, id=operation_id, kind=KIND)
-            .first()
-        )
-        if operation is None:
-            raise NotFound("Reassignment not found.")
-        if operation.state not in ACTIVE_STATES:
-            raise Conflict(
-                f"The reassignment is {operation.state}: nothing of it moves any more.",
-                code="not-under-way",
-            )
-        throttle_prepare(operation, None)
-        lease = ThrottleLease.objects.select_for_update().get(operation_id=operation.id)
-        before, lease.bytes_per_s = lease.bytes_per_s, bytes_per_s
-        lease.save(update_fields=["bytes_per_s"])
-        if before != bytes_per_s:
-            audit_record(
-                tenant_id=tenant.id,
-                actor=actor,
-                action=f"{KIND}.throttle",
-                resource=operation.resource,
-                data={
-                    "operation_id": operation.id,
-                    "before": {"throttle_bytes_per_s": before},
-                    "after": {"throttle_bytes_per_s": bytes_per_s},
-                },
-            )
-            outbox.enqueue(outbox.TICK, [operation.id])
-    return lease
 
 
 def leases_expired(limit: int) -> Iterable[ThrottleLease]:

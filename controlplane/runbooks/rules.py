@@ -140,7 +140,20 @@ def health(status: str, reasons: Sequence[Row], as_of: datetime | None) -> Findi
     return finding(is_ok, f"The cluster is {status}. {why}".strip(), as_of, reasons=len(reasons))
 
 
+def log_directories(spaces: Sequence[LogDirSpace], gaps: Sequence[str], as_of: datetime) -> Finding:
+    failed = [f"broker {row.broker} {row.log_dir} ({row.error})" for row in spaces if row.error]
+    numbers = {"directories": len(spaces), "failed": len(failed)}
+    if failed:
+        return finding(False, f"Failed: {_named(failed)}.", as_of, **numbers)
+    if gaps or not spaces:
+        why = _named(gaps) or "no broker names one"
+        return finding(None, f"Not of every broker: {why}.", as_of, **numbers)
+    return finding(True, "Every directory that the brokers name works.", as_of, **numbers)
+
+
 def disks(spaces: Sequence[LogDirSpace], gaps: Sequence[str], as_of: datetime) -> Finding:
+    """How full they are; one that has failed has no room of its own, and is not looked at."""
+    spaces = [row for row in spaces if not row.error]
     known = [
         (row, row.usable_bytes / row.total_bytes)
         for row in spaces

@@ -53,7 +53,7 @@ def room_for(
             if isinstance(answer, Gap):
                 gaps.append(answer)
             else:
-                spaces += answer
+                spaces += [row for row in answer if not row.error]
     rates, unsaid = _rates(reader, topic, now_ms)
     rows = disk_rows(replicas.known, rates, spaces, nodes, wanted, bound_bytes=bound_bytes)
     said = dict.fromkeys(gap.reason for gap in (*gaps, *unsaid))

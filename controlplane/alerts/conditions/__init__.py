@@ -6,6 +6,7 @@ from controlplane.alerts.conditions import (
     brokers,
     disks,
     groups,
+    log_dirs,
     objectives,
     operations,
     partitions,
@@ -23,6 +24,7 @@ def judge(facts: TenantFacts, tuning: Tuning, now: datetime) -> Verdict:
         found.add(brokers.judge(cluster, tuning, now))
         found.add(partitions.judge(cluster, tuning))
         found.add(disks.judge(cluster, tuning, now))
+        found.add(log_dirs.judge(cluster, tuning))
         found.add(groups.judge(cluster, tuning))
         found.add(objectives.judge(cluster, tuning))
         found.add(service.judge_cluster(cluster, tuning, now))

@@ -80,6 +80,15 @@ def under_min_isr(asked: Asked) -> Finding:
 
 
 def disks(asked: Asked) -> Finding:
+    return rules.disks(*_spaces(asked), timezone.now())
+
+
+def log_directories(asked: Asked) -> Finding:
+    """Whether one has failed."""
+    return rules.log_directories(*_spaces(asked), timezone.now())
+
+
+def _spaces(asked: Asked) -> tuple[list[LogDirSpace], list[str]]:
     """Each broker is asked; those whose turn did not come are not known."""
     gateway = seen_gateway(asked.cluster(), asked.scope)
     reader = ClusterReader(gateway)
@@ -95,7 +104,7 @@ def disks(asked: Asked) -> Finding:
             gaps.append(answer.reason)
         else:
             spaces += answer
-    return rules.disks(spaces, gaps, timezone.now())
+    return spaces, gaps
 
 
 def broker(asked: Asked) -> Finding:
@@ -145,6 +154,7 @@ CHECKS = (
     ),
     Check(name="partitions-under-min-isr", needs=CLUSTER, run=under_min_isr),
     Check(name="disk-usage", needs=CLUSTER, run=disks),
+    Check(name="log-directories", needs=CLUSTER, run=log_directories),
     Check(name="certificate-end", needs=CLUSTER, run=certificate),
     Check(name="zookeeper-answers", needs=(), run=zookeeper),
 )

@@ -1,11 +1,12 @@
 /** The partitions of a reassignment: where each is, how many bytes have arrived, and the limit. */
-import { Button, Group, NumberInput, Progress, Stack } from "@mantine/core";
+import { Button, Group, Progress, Stack } from "@mantine/core";
 import { useState } from "react";
-import { useChangeLimit, useMoves } from "@/lib/moves";
+import { useMoves } from "@/lib/moves";
 import { TERMINAL } from "@/lib/operations";
 import type { MoveRow, Operation } from "@/lib/types";
 import { words } from "@/words/plans";
 import { Card, Lines } from "./card";
+import { LimitForm } from "./copy-limit";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
 import { Quantity } from "./quantity";
@@ -13,7 +14,6 @@ import { Assignment } from "./replicas";
 
 const say = words.moveProgress;
 
-const MIB = 1024 * 1024;
 const STATES: Record<MoveRow["state"], string> = {
   waiting: say.waitsForItsTurn,
   moving: say.moves,
@@ -36,41 +36,6 @@ export function BytesMoved({ moved, total }: { moved: number | null; total: numb
   );
 }
 
-function Limit({ operation, now }: { operation: Operation; now: number | null }) {
-  const [wanted, setWanted] = useState<number | string>(now === null ? "" : Math.round((now / MIB) * 1000) / 1000);
-  const change = useChangeLimit(operation.id);
-  const bytes = Math.round(Number(wanted) * MIB);
-  return (
-    <Stack gap={8}>
-      <Group gap={8} align="flex-end">
-        <NumberInput
-          label={say.limitPerBrokerMibS}
-          description={now === null ? say.noLimitNow : say.limitNow(<Quantity of="byteRate" value={now} />)}
-          min={0.001}
-          decimalScale={3}
-          value={wanted}
-          onChange={setWanted}
-          w={180}
-        />
-        <Button
-          variant="default"
-          disabled={!(bytes > 0) || bytes === now}
-          loading={change.isPending}
-          onClick={() => change.mutate(bytes)}
-        >
-          {say.changeLimit}
-        </Button>
-        {now !== null && (
-          <Button variant="subtle" loading={change.isPending} onClick={() => change.mutate(null)}>
-            {say.liftLimit}
-          </Button>
-        )}
-      </Group>
-      {change.isError && <ProblemPanel error={change.error} />}
-    </Stack>
-  );
-}
-
 export function MoveProgress({ operation, canWrite }: { operation: Operation; canWrite: boolean }) {
   const isUnderWay = !TERMINAL.has(operation.state);
   const [cursors, setCursors] = useState<string[]>([]);
@@ -83,7 +48,7 @@ export function MoveProgress({ operation, canWrite }: { operation: Operation; ca
     <Card title={goesBack ? say.partitionsOnTheirWayBack : say.partitions}>
       <div className="ps-card-body">
         <Stack gap={8}>
-          {isUnderWay && canWrite && <Limit key={String(limit)} operation={operation} now={limit} />}
+          {isUnderWay && canWrite && <LimitForm key={String(limit)} operationId={operation.id} now={limit} />}
           {unknown.length > 0 && (
             <Notice tone="warn" title={say.notEverythingIsKnown}>
               {unknown.map((gap) => gap.reason).join("; ")}

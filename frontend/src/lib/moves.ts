@@ -20,6 +20,17 @@ export function useMoves(operationId: string, cursor: string | undefined, isUnde
   });
 }
 
+/** The limit as it is asked for, and whether brokers have it. */
+export function useLimit(operationId: string) {
+  return useQuery({
+    queryKey: ["limit", operationId],
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/operations/{reassignment_id}/throttle", { blanks: { reassignment_id: operationId }, signal }),
+    refetchInterval: POLL_MS,
+    placeholderData: (before) => before,
+  });
+}
+
 /** Another limit in bytes/s, null for none. Each change has its own key: a retry changes nothing twice. */
 export function useChangeLimit(operationId: string) {
   const client = useQueryClient();
@@ -30,6 +41,7 @@ export function useChangeLimit(operationId: string) {
         body: { throttle_bytes_per_s },
         idempotencyKey: `${operationId}-${fingerprint(`${throttle_bytes_per_s} ${Date.now()}`)}`,
       }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["moves", operationId] }),
+    onSuccess: () =>
+      Promise.all(["moves", "limit"].map((name) => client.invalidateQueries({ queryKey: [name, operationId] }))),
   });
 }

@@ -22,7 +22,7 @@ def ago(**span):
 
 
 def broker(number, **more):
-    return BrokerFact(id=number, **{"live": True, "size_bytes": 1_000, **more})
+    return BrokerFact(id=number, **{"live": True, "size_bytes": 1_000, "failed_dirs": (), **more})
 
 
 def cluster(**more):

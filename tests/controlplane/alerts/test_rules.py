@@ -14,7 +14,8 @@ from tests.controlplane.alerts.builders import NOW
 
 ASKED_FOR = """group-falling-behind group-stopped group-stalled group-losing-data retention-headroom
 partitions-offline partitions-under-replicated partitions-under-min-isr broker-down
-broker-restarting disk-filling controller-missing zookeeper-unreachable operation-stuck
+broker-restarting disk-filling log-directory-failed controller-missing zookeeper-unreachable
+operation-stuck
 operation-failed collector-late spark-late certificate-ending key-ending quota-hit"""
 README = Path(__file__).resolve().parents[3] / "controlplane" / "alerts" / "README.md"
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from controlplane.audit.models import AuditEvent
 from controlplane.clusters.rebuild_limits import THROTTLE_BYTES_PER_S
 from controlplane.operations.services import operation_cancel
 from controlplane.reassignments.models import ThrottleLease
@@ -9,7 +10,7 @@ from controlplane.reassignments.rules import REPLICA_KEYS
 from controlplane.reassignments.services import RATE_KEYS
 from controlplane.reassignments.tasks import release_expired
 from tests.controlplane.clusters.test_replacing import KIND, brokers
-from tests.controlplane.support import ACTOR, drive, step
+from tests.controlplane.support import ACTOR, client_for, drive, step, tenant_make
 
 __all__ = ["brokers"]
 
@@ -93,3 +94,82 @@ def test_when_everything_dies_the_lease_lifts_it(brokers):
     ThrottleLease.objects.update(expires_at=lease.expires_at.replace(year=2000))
     assert release_expired() == 1
     assert (rates(brokers), lists(brokers)) == ({}, {})
+
+
+# -- changing it
+def change(client, operation, limit):
+    path = f"/api/v1/operations/{operation.id}/throttle"
+    return client.post(path, {"throttle_bytes_per_s": limit}, format="json")
+
+
+def syncing(world, **more):
+    """It runs at its new place, and a replica of it is not in sync."""
+    operation = limited(world, **more)
+    world.gateway.topics["orders"].partitions[0].out_of_sync = frozenset({2})
+    until(operation, "registration")
+    return drive(operation, ticks=4)
+
+
+def test_another_limit_is_set_while_it_reads_whatever_worker_comes_next(brokers):
+    operation = syncing(brokers)
+    client = client_for(brokers.tenant, "operator")
+    shown = client.get(f"/api/v1/operations/{operation.id}/throttle").json()
+    assert (shown["can_be_changed"], shown["is_set"]) == (True, True)
+    assert shown["throttle_bytes_per_s"] == THROTTLE_BYTES_PER_S
+    assert change(client, operation, 7_000).status_code == 200
+    drive(operation, ticks=2)
+    assert rates(brokers) == {n: dict.fromkeys(RATE_KEYS, "7000") for n in (1, 2, 3)}
+    drive(operation, ticks=1)
+    event = AuditEvent.objects.get(action=f"{KIND}.throttle")
+    assert event.data["before"] == {"throttle_bytes_per_s": THROTTLE_BYTES_PER_S}
+    assert event.data["after"] == {"throttle_bytes_per_s": 7_000}
+    brokers.gateway.topics["orders"].partitions[0].out_of_sync = frozenset()
+    assert drive(operation).state == "succeeded", operation.error
+    assert (rates(brokers), lists(brokers)) == ({}, {})
+
+
+def test_what_did_not_stay_on_a_broker_is_set_again_by_the_tick_that_reads_it(brokers):
+    operation = syncing(brokers)
+    assert change(client_for(brokers.tenant), operation, 7_000).status_code == 200
+    drive(operation, ticks=2)
+    brokers.gateway.broker_overrides[3].clear()
+    drive(operation, ticks=1)
+    assert rates(brokers)[3] == dict.fromkeys(RATE_KEYS, "7000")
+
+
+def test_it_is_lifted_and_one_that_had_none_gets_one(brokers):
+    operation = syncing(brokers, throttle_bytes_per_s=None)
+    client = client_for(brokers.tenant)
+    assert rates(brokers) == {}
+    change(client, operation, 9_000)
+    drive(operation, ticks=2)
+    assert rates(brokers) == {n: dict.fromkeys(RATE_KEYS, "9000") for n in (1, 2, 3)}
+    change(client, operation, None)
+    drive(operation, ticks=3)
+    assert (rates(brokers), lists(brokers)) == ({}, {})
+    brokers.gateway.topics["orders"].partitions[0].out_of_sync = frozenset()
+    assert drive(operation).state == "succeeded", operation.error
+
+
+def test_a_limit_asked_for_before_it_begins_is_the_first_one(brokers):
+    operation = brokers.start(brokers.plan(KIND, broker=2))
+    assert change(client_for(brokers.tenant), operation, 7_000).status_code == 200
+    until(operation, "limit")
+    assert rates(brokers) == {n: dict.fromkeys(RATE_KEYS, "7000") for n in (1, 3)}
+
+
+def test_who_may_not_and_what_copies_nothing_any_more_are_refused(brokers):
+    operation = syncing(brokers)
+    assert change(client_for(tenant_make("rival")), operation, 7_000).status_code == 404
+    assert change(client_for(brokers.tenant, "viewer"), operation, 7_000).status_code == 403
+    answer = change(client_for(brokers.tenant), operation, 1_023)
+    assert answer.json()["errors"][0]["pointer"] == "/throttle_bytes_per_s"
+    brokers.gateway.topics["orders"].partitions[0].out_of_sync = frozenset()
+    until(operation, "sync")
+    client = client_for(brokers.tenant)
+    answer = change(client, operation, 7_000)
+    assert (answer.status_code, answer.json()["code"]) == (409, "not-under-way")
+    shown = client.get(f"/api/v1/operations/{operation.id}/throttle").json()
+    assert not shown["can_be_changed"]
+    assert drive(operation).state == "succeeded", operation.error
+    assert change(client, operation, 7_000).json()["code"] == "not-under-way"

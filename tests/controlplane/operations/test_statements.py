@@ -11,7 +11,7 @@ from controlplane.operations.operations import StepFailedError, kind_names, requ
 from controlplane.operations.selectors import undo_of
 from controlplane.operations.services import operation_cancel, undo_plan_create
 from controlplane.operations.states import ACTIVE_STATES
-from controlplane.reassignments.services import throttle_change
+from controlplane.reassignments.changing import throttle_change
 from controlplane.timeline.models import TimelineEvent
 from tests.controlplane.operations.trouble import AFTER, act, raising, runnable, steps_of
 from tests.controlplane.support import ACTOR, drive, observed

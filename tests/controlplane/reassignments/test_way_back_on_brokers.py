@@ -13,10 +13,11 @@ from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.kafka import KafkaGateway
 from controlplane.gateway.types import TP
 from controlplane.operations.services import operation_cancel
+from controlplane.reassignments.changing import throttle_change
 from controlplane.reassignments.diffs import moves_in
 from controlplane.reassignments.progress import moves_with_progress, reassignment_of
 from controlplane.reassignments.rules import REPLICA_KEYS, reversed_moves
-from controlplane.reassignments.services import RATE_KEYS, throttle_change
+from controlplane.reassignments.services import RATE_KEYS
 from tests.controlplane.support import ACTOR, drive, step
 from tests.local_cluster import eventually, local_cluster
 

@@ -33,6 +33,7 @@ SAMPLES = {
     "target_brokers": [1, 2],
     "retention_ms": 86_400_000,
     "mechanism": "SCRAM-SHA-512",
+    "directory": "fast",
 }
 ALL = sorted(catalogue().values(), key=lambda each: each.id)
 BLOCKS = [(each.id, block) for each in ALL for block in each.blocks]

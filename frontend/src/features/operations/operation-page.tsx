@@ -2,6 +2,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { BlastRadius } from "@/components/blast-radius";
 import { Card, PartView } from "@/components/card";
 import { CodeBlock } from "@/components/copy";
+import { CopyLimit } from "@/components/copy-limit";
 import { MoveProgress } from "@/components/move-progress";
 import { OperationLive } from "@/components/operation-live";
 import { actorName, resourceName } from "@/components/operation-list";
@@ -99,6 +100,7 @@ export function OperationPage() {
           {operation?.kind === "reassignment" && (
             <MoveProgress operation={operation} canWrite={session?.can_write_tenant ?? false} />
           )}
+          {operation && <CopyLimit operation={operation} canWrite={session?.can_write_tenant ?? false} />}
           <Card title={say.thePlanThatWasConfirmed} padded>
             <PartView query={page} name="plan" rows={4}>
               {(plan) => (

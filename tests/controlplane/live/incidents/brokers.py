@@ -18,6 +18,7 @@ from tests.processes import hold_still
 
 SESSION_S = 18.0
 BUSY_S = 240.0
+FAILED = "log-directory-failed"
 PARTITIONS = {"partitions-offline", "partitions-under-replicated", "partitions-under-min-isr"}
 
 
@@ -135,9 +136,10 @@ def alive(place: Place, number: int) -> int:
 
 def failed_directory(world: World) -> None:
     """One of a broker's two directories fills up and is given up: the broker is there, and what it
-    has there is not.
+    has there is not. Partitions have alerts of their own where nobody is told of the directory.
     """
     place, disk, kafka = world.theirs, world.second_disk, world.theirs.kafka
+    is_off = place.switch_off(FAILED)
     topics(
         place,
         {"lone": [[0]] * 4, "pair": [[0, 1]] * 4, "trio": [[0, 1, 2]] * 4},
@@ -157,7 +159,16 @@ def failed_directory(world: World) -> None:
         # All brokers are there: a directory has failed.
         assert runs[rule].until("brokers-alive", "ok")["numbers"]["missing"] == 0
         assert runs[rule].check(rule)["outcome"] == "bad"  # of the alert's own name
-    assert "broker-down" not in rules_firing(place)
+    assert not {"broker-down", FAILED} & rules_firing(place)
+    cause = "the same directory, from when its rule is asked"
+    found[FAILED] = Incident(world, FAILED, cause, place=place)
+    place.view.call("DELETE", f"/alert-overrides/{is_off}")
+    alert = found[FAILED].fires(20 + BUSY_S)
+    assert alert["members"] == ["0"]
+    runs["log-directories"] = found[FAILED].follow(broker=0)
+    said = runs["log-directories"].check("log-directories")
+    assert (said["outcome"], said["numbers"]["failed"]) == ("bad", 1)
+    assert str(disk.path / "data") in said["text"]
     # Space was the reason: make some, restart the broker, and it opens the directory again.
     disk.free()
     place.world.kept(lambda: kafka.kill(0))

@@ -39,7 +39,10 @@ STAGED = (
     Staged(rules=("broker-down",), run=brokers.broker_down, lane="three", is_quick=True),
     Staged(rules=("broker-restarting",), run=brokers.broker_restarting, lane="three"),
     Staged(
-        rules=("partitions-offline", "partitions-under-min-isr", "partitions-under-replicated"),
+        rules=(
+            *("partitions-offline", "partitions-under-min-isr", "partitions-under-replicated"),
+            "log-directory-failed",
+        ),
         run=brokers.failed_directory,
         lane="theirs",
     ),

@@ -1705,10 +1705,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The limit of a reassignment */
+        /** The limit of a reassignment, a broker's replacement or an emptied directory */
         get: operations["operation_throttle_get"];
         put?: never;
-        /** Change the limit of a reassignment that is under way */
+        /** Change that limit while replicas are copied */
         post: operations["operation_throttle_change"];
         delete?: never;
         options?: never;
@@ -2863,26 +2863,42 @@ export interface components {
         AccessDrift: {
             acls: components["schemas"]["SectionAge"];
             data: components["schemas"]["AccessDriftRow"][];
+            /** @description Operations that may be about to change something: of that nothing is said. */
+            under_way: string[];
             users: components["schemas"]["SectionAge"];
         };
         AccessDriftRow: {
             /** @description The plan that takes over what the brokers have. */
-            adopt: components["schemas"]["AccessWay"] | null;
+            adopt: components["schemas"]["DriftWay"] | null;
             adopt_problem: string;
             area: components["schemas"]["AccessDriftRowAreaEnum"];
             /** @description The plan that makes the brokers as they were left. */
-            back: components["schemas"]["AccessWay"] | null;
+            back: components["schemas"]["DriftWay"] | null;
             /** @description Why there is no way back. */
             back_problem: string;
-            /** @description Who made the difference. */
-            changed_by: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen as it is now.
+             */
+            changed_at: string;
             /** @description What the last verified operation left. */
             desired: string;
+            /**
+             * Format: date-time
+             * @description When it was last seen as it was left; null: not known.
+             */
+            equal_at: string | null;
             /** @description A user's name, or a rule in words. */
             name: string;
             observed: string;
             operation_id: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen otherwise.
+             */
+            seen_at: string;
             text: string;
+            who: components["schemas"]["DriftAuthor"];
         };
         /** @enum {string} */
         AccessDriftRowAreaEnum: "user" | "acl";
@@ -2898,13 +2914,6 @@ export interface components {
         };
         /** @enum {string} */
         AccessVerdictEnum: "allowed" | "denied" | "unknown";
-        AccessWay: {
-            inputs: {
-                [key: string]: unknown;
-            };
-            /** @description Of an operation, as `POST /plans` takes it. */
-            kind: string;
-        };
         AcknowledgementInputRequest: {
             note: string;
         };
@@ -3290,7 +3299,7 @@ export interface components {
             title: string;
         };
         /** @enum {string} */
-        AlertRuleEnum: "cluster-away" | "group-falling-behind" | "group-stopped" | "group-stalled" | "group-losing-data" | "retention-headroom" | "objective-burning" | "partitions-offline" | "partitions-under-replicated" | "partitions-under-min-isr" | "broker-down" | "broker-restarting" | "disk-filling" | "controller-missing" | "zookeeper-unreachable" | "operation-stuck" | "operation-failed" | "collector-late" | "spark-late" | "certificate-ending" | "key-ending" | "quota-hit";
+        AlertRuleEnum: "cluster-away" | "group-falling-behind" | "group-stopped" | "group-stalled" | "group-losing-data" | "retention-headroom" | "objective-burning" | "partitions-offline" | "partitions-under-replicated" | "partitions-under-min-isr" | "broker-down" | "broker-restarting" | "disk-filling" | "log-directory-failed" | "controller-missing" | "zookeeper-unreachable" | "operation-stuck" | "operation-failed" | "collector-late" | "spark-late" | "certificate-ending" | "key-ending" | "quota-hit";
         AlertRuleList: {
             data: components["schemas"]["AlertRule"][];
         };
@@ -5492,22 +5501,36 @@ export interface components {
         };
         Drift: {
             /** @description The plan that takes over what the brokers have. */
-            adopt: components["schemas"]["Way"] | null;
+            adopt: components["schemas"]["DriftWay"] | null;
             adopt_problem: string;
             /** @description The plan that makes the brokers as they were left. */
-            back: components["schemas"]["Way"] | null;
+            back: components["schemas"]["DriftWay"] | null;
             /** @description Why there is no way back. */
             back_problem: string;
-            /** @description Who made the difference. */
-            changed_by: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen as it is now.
+             */
+            changed_at: string;
             /** @description null: a setting that is not set. */
             desired: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last seen as it was left; null: not known.
+             */
+            equal_at: string | null;
             /** @description partitions, replication_factor, or a setting. */
             field: string;
             observed: string | null;
             /** @description The one that set the desired value last. */
             operation_id: string;
+            /**
+             * Format: date-time
+             * @description When it was first seen otherwise.
+             */
+            seen_at: string;
             text: string;
+            who: components["schemas"]["DriftAuthor"];
         };
         DriftArea: {
             area: components["schemas"]["DriftAreaEnum"];
@@ -5553,6 +5576,8 @@ export interface components {
             size: number;
             /** @description Without search and filters. */
             total: number;
+            /** @description Operations that may be about to change something: of that nothing is said. */
+            under_way: string[];
             users: components["schemas"]["SectionAge"];
         };
         DriftOfPagePart: {
@@ -5668,17 +5693,22 @@ export interface components {
         Extent: {
             /** @description What is known of it. */
             at_least: number;
+            /** @description What is counted; plans of before it was said have none. */
+            code?: components["schemas"]["ExtentCodeEnum"];
             /** @description Of what has names, how many you do not see. */
             hidden: number;
             /** @description The plan can be confirmed up to here; names: when no other has come; null: it may change. */
             limit: number | null;
             name: string;
             names: string[] | null;
+            /** @description The same in words. */
             title: string;
             unknown: components["schemas"]["Gap"][];
             /** @description null: not known */
             value: number | null;
         };
+        /** @enum {string} */
+        ExtentCodeEnum: "records" | "records-held" | "records-unread" | "bytes" | "bytes-at-most" | "bytes-held" | "bytes-to-copy" | "topics" | "topics-own" | "topics-offline" | "topics-offline-in-turn" | "topics-unwritable" | "topics-unwritable-in-turn" | "groups" | "groups-active" | "groups-reading" | "groups-reading-now" | "groups-losing" | "users" | "acls-covering" | "access-lost";
         Favourite: {
             cluster_id: string;
             kind: components["schemas"]["AlertResourceEnum"];
@@ -9120,6 +9150,8 @@ export interface components {
             started_at: string | null;
             state: components["schemas"]["StepStateEnum"];
             title: string;
+            /** @description What the title says; null: a sentence of another version. */
+            title_code: string | null;
             unit: string;
         };
         /** @enum {string} */
@@ -9212,10 +9244,14 @@ export interface components {
             what: string;
         };
         Throttle: {
+            /** @description Whether it copies something still. */
+            can_be_changed: boolean;
             /** @description The version that this is: a write that says it as If-Match is refused with 412 once somebody else has changed it. */
             etag: string;
             /** @description Whether brokers may have a limit of it now. */
             is_set: boolean;
+            /** @description Of a limit that is asked for. */
+            least_bytes_per_s: number;
             throttle_bytes_per_s: number | null;
         };
         ThrottleInputRequest: {
@@ -10229,13 +10265,6 @@ export interface components {
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";
-        Way: {
-            inputs: {
-                [key: string]: unknown;
-            };
-            /** @description Of an operation, as `POST /plans` takes it. */
-            kind: string;
-        };
         WayBack: {
             is_open: boolean;
             text: string;

@@ -33,25 +33,18 @@ import {
   topicRow,
   versions,
 } from "./samples";
-import {
-  apiKey,
-  invitation,
-  member,
-  platformHost,
-  platformUser,
-  serviceAccount,
-  tenantSummary,
-} from "./samples-administration";
+import { apiKey, invitation, member, platformUser, serviceAccount, tenantSummary } from "./samples-administration";
 import { alert, alertDetail, alertOverride, alertRule, delivery, destination, silence } from "./samples-alerts";
 import { group, groupCounts, groupOffset, groupRow, lagPoint } from "./samples-groups";
 import { runbook, runbookEntry, runbookRun, runbookRunDetail } from "./samples-runbooks";
 import { type Answers, ok } from "./server";
-import { brokerDirectories, directory, failedDirectory, hostDirectory } from "./samples-directories";
+import { brokerDirectories, directory, failedDirectory } from "./samples-directories";
 import { clusterDrift, difference } from "./samples-drift";
 import { consumption } from "./samples-throughput";
 import { backfill, mask } from "./samples-work";
 import { ACCESS, rule, read } from "./whole-console-access";
 import { ANALYSES, told } from "./whole-console-analyses";
+import { HOSTS } from "./whole-console-hosts";
 
 const gold = (...data: object[]) => ({ as_of: AT, run_id: "run_1", data });
 const setting = (name: string, value: string | null, more: object = {}) => ({
@@ -185,28 +178,6 @@ const directories = brokerDirectories({
   ...{ lost_replicas: 3, only_here: 1 },
 });
 const consumed = { group: "readers", topic: "sales", partition: 0, values: [1, 2.5], last: 2.5 };
-const HOSTS = "GET /api/v1/operator/hosts";
-/** Its brokers advertise another address than it has. */
-const moved = platformHost({
-  address: "10.0.0.9",
-  capacity: {
-    ...platformHost().capacity,
-    directories: [hostDirectory(), hostDirectory({ name: "fast", problem: "Its disk is not mounted." })],
-  },
-});
-const followed = {
-  ...moved,
-  host_id: "host-2",
-  address_change: {
-    ...{ address: "10.0.0.9", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
-    ...{ operation_id: "op_1", about: "orders", waiting_for: "orders: 1 partition with replicas out of sync." },
-  },
-  zookeeper: { ...moved.zookeeper, connect: "10.0.2.4:2181", brokers_elsewhere: 1 },
-  zookeeper_change: {
-    ...{ connect: "10.0.2.4:2181", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
-    ...{ operation_id: "op_2", about: "orders", waiting_for: "orders: The agent of broker 2's host is away." },
-  },
-};
 const next = {
   ...{ kind: "topic.retention_lease", cluster_id: "c1", title: "Keep the records of sales longer" },
   inputs: { name: "sales", retention_ms: 1_209_600_000, for_s: 86_400, reason: "unread" },
@@ -388,17 +359,11 @@ export const WHOLE: Answers = {
     remains: [{ kind: "cluster", id: "c1", name: "orders" }],
   },
   "GET /api/v1/operator/users": listed([platformUser()]),
-  [HOSTS]: { data: [moved, followed] },
+  ...HOSTS,
   "GET /api/v1/operator/analytics/backfills": listed([
     backfill(),
     backfill({ id: "run_1", state: "failed", error: "The disk is full.", finished_at: AT, wall_s: 61 }),
   ]),
-  ...Object.fromEntries(
-    [moved, followed].flatMap((host) => [
-      [`${HOSTS}/${host.host_id}`, host],
-      [`${HOSTS}/${host.host_id}/events`, listed([event({ action: "host.cordon", reason: "a new disk" })])],
-    ]),
-  ),
   "POST /console/api/invitation": {
     ...{ leads_to: "tenant", tenant: "Acme", role: "operator", username: null, expires_at: "2026-12-01T10:00:00Z" },
   },

@@ -55,6 +55,11 @@ export const sentences = {
     "cluster.change_addresses/verify": "Every broker advertises its host's address, its replicas are in sync",
     "cluster.change_addresses/settle": "Wait for the broker under way, leave the others as they are",
     "cluster.change_addresses/back": "Put back who did not come back",
+    "cluster.change_zookeeper/back": "Put back who did not come back",
+    "cluster.change_zookeeper/check": "Both connect strings lead to the same ensemble, no more hangs on the brokers",
+    "cluster.change_zookeeper/roll": "Start the brokers with the new connect string, one after the other",
+    "cluster.change_zookeeper/settle": "Wait for the broker under way, leave the others as they are",
+    "cluster.change_zookeeper/verify": "Every broker runs with the new connect string, its replicas are in sync",
     "cluster.configure/check": "No more hangs on the brokers than the plan says",
     "cluster.configure/dynamic": "Set what brokers take while they run",
     "cluster.configure/static": "Write what they read when they start",
@@ -191,6 +196,8 @@ export const sentences = {
   warnings: {
     "both-addresses":
       "Until the end the hosts have to be reachable at the addresses of before and at the new ones: brokers that were not taken yet are at the former.",
+    "both-strings":
+      "Until the end both connect strings have to lead to the ensemble: brokers that were not taken yet use the one of before, and one that does not come back gets it again.",
     "bounds-service":
       "It bounds the user by which Penstock connects, too, unless that has a quota of its own: with too little of it what is shown here is late, and operations fail.",
     "compact-by-default":

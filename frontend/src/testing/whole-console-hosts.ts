@@ -1,0 +1,38 @@
+/** Typical hosts as operators see them: one whose brokers have not followed it, one where they do. */
+import { AT, event, listed } from "./samples";
+import { platformHost } from "./samples-administration";
+import { hostDirectory } from "./samples-directories";
+import type { Answers } from "./server";
+
+const PATH = "GET /api/v1/operator/hosts";
+/** Its brokers advertise another address than it has. */
+const moved = platformHost({
+  address: "10.0.0.9",
+  capacity: {
+    ...platformHost().capacity,
+    directories: [hostDirectory(), hostDirectory({ name: "fast", problem: "Its disk is not mounted." })],
+  },
+});
+const followed = {
+  ...moved,
+  host_id: "host-2",
+  address_change: {
+    ...{ address: "10.0.0.9", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
+    ...{ operation_id: "op_1", about: "orders", waiting_for: "orders: 1 partition with replicas out of sync." },
+  },
+  zookeeper: { ...moved.zookeeper, connect: "10.0.2.4:2181", brokers_elsewhere: 1 },
+  zookeeper_change: {
+    ...{ connect: "10.0.2.4:2181", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
+    ...{ operation_id: "op_2", about: "orders", waiting_for: "orders: The agent of broker 2's host is away." },
+  },
+};
+
+export const HOSTS: Answers = {
+  [PATH]: { data: [moved, followed] },
+  ...Object.fromEntries(
+    [moved, followed].flatMap((host) => [
+      [`${PATH}/${host.host_id}`, host],
+      [`${PATH}/${host.host_id}/events`, listed([event({ action: "host.cordon", reason: "a new disk" })])],
+    ]),
+  ),
+};

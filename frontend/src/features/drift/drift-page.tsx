@@ -34,24 +34,26 @@ export function DriftPage() {
         seen={query.data?.parts.drift}
         mark={found > 0 && <Status tone="warn" label={say.marked(found)} hint={say.notAsLeft} />}
       />
-      <Card>
-        <PartView query={query} name="drift">
-          {(shown) => (
-            <DifferenceTable
-              clusterId={clusterId}
-              drift={shown}
-              onPlan={setRequest}
-              view={view}
-              onView={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
-            />
-          )}
-        </PartView>
-      </Card>
-      {drift && (
-        <Card title={say.compared} padded>
-          <DriftAges areas={drift.areas} />
+      <div className="ps-stack">
+        <Card>
+          <PartView query={query} name="drift">
+            {(shown) => (
+              <DifferenceTable
+                clusterId={clusterId}
+                drift={shown}
+                onPlan={setRequest}
+                view={view}
+                onView={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
+              />
+            )}
+          </PartView>
         </Card>
-      )}
+        {drift && (
+          <Card title={say.compared} padded>
+            <DriftAges areas={drift.areas} />
+          </Card>
+        )}
+      </div>
       <PlanFlow request={request} title={request ? kindLabel(request.kind) : ""} onClose={() => setRequest(null)} />
     </>
   );

@@ -21,7 +21,6 @@ export function HostDirectories({ host }: { host: PlatformHost }) {
           <thead>
             <tr>
               <th scope="col">{say.name}</th>
-              <th scope="col">{say.path}</th>
               <th scope="col">{say.free}</th>
               <th scope="col">{say.state}</th>
             </tr>
@@ -31,16 +30,16 @@ export function HostDirectories({ host }: { host: PlatformHost }) {
               <tr key={row.name}>
                 <td>
                   {row.name}
+                  <div className="ps-mono ps-muted">
+                    <Breakable text={row.path} />
+                  </div>
                   {row.name === MAIN && <div className="ps-muted">{say.newBrokers}</div>}
-                </td>
-                <td className="ps-mono">
-                  <Breakable text={row.path} />
                 </td>
                 <td>
                   <FreeOf free={row.free_bytes} total={row.total_bytes} />
                   {isShared(row.volume) && <div className="ps-muted">{say.shared}</div>}
                 </td>
-                <td style={{ overflowWrap: "anywhere" }}>
+                <td style={row.problem ? { overflowWrap: "anywhere" } : { whiteSpace: "nowrap" }}>
                   {row.problem ? <Status tone="bad" label={row.problem} /> : <Status tone="ok" label={say.usable} />}
                 </td>
               </tr>

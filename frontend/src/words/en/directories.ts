@@ -53,7 +53,6 @@ export const directories = {
   host: {
     directories: "Data directories",
     name: "Name",
-    path: "Path",
     free: "Free",
     state: "State",
     usable: "usable",

@@ -36,6 +36,7 @@ export const fields = {
     config: "Configuration",
     configs: "Settings",
     confirm: "Confirmation",
+    connect: "Connect string",
     consumer_byte_rate: "Consume at most",
     controller_mutation_rate: "Changes at most",
     count: "Number",

@@ -219,9 +219,12 @@ def test_thousands_of_half_open_connections_keep_nobody_out(
     with contextlib.ExitStack() as held:
         for _ in range(2_500):
             held.enter_context(socket.create_connection(secured.address, timeout=10))
-        seen = metrics(secured.metrics_port)
-        assert 0 < seen[HANDSHAKES] <= 1024
-        assert seen['penstock_tls_handshake_failures_total{reason="displaced"}'] > 1_000
+        for _ in eventually(30, "those beyond the bound are displaced"):
+            seen = metrics(secured.metrics_port)
+            assert seen[HANDSHAKES] <= 1024
+            if seen['penstock_tls_handshake_failures_total{reason="displaced"}'] > 1_000:
+                break
+        assert seen[HANDSHAKES] > 0
         for _ in range(3):
             fresh = AdminClient(secured.client("admin"))
             assert fresh.list_topics(timeout=5).brokers

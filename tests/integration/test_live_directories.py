@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.local_cluster import eventually, local_cluster
@@ -67,11 +68,14 @@ def test_its_replicas_are_led_elsewhere_and_come_back_with_a_restart(cluster, tm
     assert 0 < len(lost) < PARTITIONS
 
     def partitions():
-        """Once all four are named: a broker that has just started may not know them yet."""
-        for _ in eventually(30, "the topic is known"):
-            found = admin.list_topics("t", timeout=10).topics["t"].partitions
-            if len(found) == PARTITIONS:
-                return found
+        """Once all four are named: a broker that has just started may not know them yet, and what
+        was asked of the one that was killed is asked again.
+        """
+        for _ in eventually(60, "the topic is known"):
+            with contextlib.suppress(KafkaException):
+                found = admin.list_topics("t", timeout=10).topics["t"].partitions
+                if len(found) == PARTITIONS:
+                    return found
         raise AssertionError
 
     shutil.rmtree(tmp_path / "one-0")

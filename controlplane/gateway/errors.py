@@ -119,11 +119,6 @@ def not_asked(what: str) -> GatewayError:
     )
 
 
-def malformed(what: str, *, write: bool) -> GatewayError:
-    """A write may have been done all the same: the caller re-reads the truth."""
-    return GatewayError(
-        MALFORMED,
-        f"{what}: the answer is none that Kafka gives",
-        retriable=write,
-        unknown_outcome=write,
-    )
+def malformed(what: str) -> GatewayError:
+    """Of a read: a Kafka that goes on so is none that can be asked."""
+    return GatewayError(MALFORMED, f"{what}: the answer is none that Kafka gives", retriable=True)

@@ -8,9 +8,10 @@ from django.db import InterfaceError, OperationalError
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
+S = TypeVar("S")
 
 
-def apart(what: str, work: Callable[[], R], otherwise: R) -> R:
+def apart(what: str, work: Callable[[], R], otherwise: S) -> R | S:
     """`work()`, or `otherwise` where it fails, with a line in the log that begins by `what`.
 
     Raises:

@@ -7,6 +7,7 @@ the way is kept as the reason, and tried again.
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,7 +18,9 @@ from controlplane.clusters.hosts import HostsUnavailableError, hosts
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.readdressing import KIND
 from controlplane.common import leases
+from controlplane.common.apart import apart
 from controlplane.common.problems import Conflict, Problem, Unavailable, field_problem
+from controlplane.common.words import storable
 from controlplane.gateway.errors import GatewayError
 from controlplane.healing.models import HostAddressChange
 from controlplane.operations.models import Operation
@@ -31,6 +34,7 @@ AGAIN = timedelta(seconds=30)
 """How soon something that was refused is tried again."""
 HOSTS_AT_A_TIME = 50
 TEXT_MAX = 1_000
+ODD = "What is in the way is not understood; it is tried again."
 REASON = "The address of a broker's host has changed."
 """To the tenant, who reads it."""
 ROLL_INPUTS = {"canary_s": 60}
@@ -100,7 +104,12 @@ def address_round(now: datetime | None = None) -> int:
     except HostsUnavailableError as error:
         log.info("whose address has changed is not known: %s", error)
         return 0
-    return sum(_follow(host_id, found.get(host_id), now) for host_id in ids)
+    return sum(
+        apart(
+            f"the address of {each}", partial(_follow, each, found.get(each), now), otherwise=False
+        )
+        for each in ids
+    )
 
 
 def _follow(host_id: str, host: Host | None, now: datetime) -> bool:
@@ -138,15 +147,22 @@ def _step(row: HostAddressChange, host: Host | None, now: datetime) -> bool:
         return False
     first = ""
     for cluster in {each.cluster_id: each.cluster for each in left}.values():
-        try:
-            begun = _start(cluster)
-        except Problem as problem:
-            first = first or f"{cluster.name}: {problem.detail}"[:TEXT_MAX]
+        begun = apart(f"the roll of {cluster.pk}", partial(_begun, cluster), otherwise=ODD)
+        if isinstance(begun, str):
+            first = first or storable(f"{cluster.name}: {begun}")[:TEXT_MAX]
             continue
         row.operation_id, row.operation_about = begun.id, cluster.name[:200]
         return True
     row.waiting_for = first
     return False
+
+
+def _begun(cluster: Cluster) -> Operation | str:
+    """Its roll, or why there is none."""
+    try:
+        return _start(cluster)
+    except Problem as problem:
+        return problem.detail
 
 
 def _start(cluster: Cluster) -> Operation:
@@ -179,7 +195,7 @@ def _is_under_way(row: HostAddressChange, now: datetime) -> bool:
         row.waiting_for = ""
     elif found is not None:
         said = (found.error or {}).get("detail", found.state)
-        row.waiting_for = f"{row.operation_about}: {said}"[:TEXT_MAX]
+        row.waiting_for = storable(f"{row.operation_about}: {said}")[:TEXT_MAX]
         row.tried_at = now
     row.operation_id = row.operation_about = ""
     return False

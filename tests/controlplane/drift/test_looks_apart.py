@@ -78,10 +78,13 @@ def test_a_value_that_no_database_keeps_is_kept_without_it(slow):
 
 def test_a_look_has_the_deadline(world, monkeypatch):
     seen = []
-    monkeypatch.setattr(
-        services, "_read_settings", lambda _: bool(seen.append(patience.bounded(999)))
-    )
-    monkeypatch.setattr(services, "keep", lambda _: seen.append(patience.bounded(999)))
+
+    def noted(_):
+        seen.append(patience.bounded(999))
+        return {}
+
+    monkeypatch.setattr(services, "wanted_settings", noted)
+    monkeypatch.setattr(services, "keep", noted)
     DriftLook.objects.create(cluster=world.cluster)
     assert services.look(world.cluster.pk)
     assert len(seen) == 2

@@ -4,12 +4,13 @@ import logging
 
 import pytest
 
+from controlplane.common.once_a_minute import OnceAMinute
+from controlplane.gateway import kafka_link, understood
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import MALFORMED, GatewayError
 from controlplane.gateway.kafka import KafkaGateway
 from controlplane.gateway.port import READS
 from controlplane.gateway.types import TP
-from controlplane.gateway.understood import SAID
 
 TOPIC = {"error_code": 0, "name": "orders", "is_internal": False}
 PART = {"partition_index": 0, "leader_id": 1, "replica_nodes": [1], "isr_nodes": [1]}
@@ -36,17 +37,18 @@ class Admin:
 @pytest.fixture
 def gateway_of(monkeypatch):
     opened = []
+    monkeypatch.setattr(kafka_link, "way_in", lambda _: "a:1")
+    monkeypatch.setattr(kafka_link, "client_settings", lambda *_: {})
 
     def make(answer):
         gateway = KafkaGateway(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=30.0))
-        made = []
+        gateway.made = []
 
-        def connect():
-            made.append(Admin(answer))
-            return made[-1]
+        def connect(**_):
+            gateway.made.append(Admin(answer))
+            return gateway.made[-1]
 
-        monkeypatch.setattr(vars(gateway)["_link"], "_connect", connect)
-        gateway.made = made
+        monkeypatch.setattr(kafka_link, "KafkaAdminClient", connect)
         opened.append(gateway)
         return gateway
 
@@ -97,7 +99,7 @@ def test_every_read_is_so():
 
 
 def test_why_is_in_the_log_once_a_minute(gateway_of, caplog, monkeypatch):
-    monkeypatch.setattr(SAID, "_monotonic", lambda: 1e9)
+    monkeypatch.setattr(understood, "SAID", OnceAMinute(None, monotonic=lambda: 1.0))
     gateway = gateway_of(TypeError("no list"))
     with caplog.at_level(logging.WARNING):
         for _ in range(3):

@@ -15,13 +15,15 @@ from tests.controlplane.healing.test_rounds import brokers  # noqa: F401 - a fix
 from tests.controlplane.support import ACTOR, cluster_make, tenant_make
 
 
+def breaks(*_, **__):
+    raise TypeError("'NoneType' object is not iterable")
+
+
 def breaks_for(cluster, real):
     """`real`, but for this cluster, whose answers nothing can be made of."""
 
     def call(first, *rest, **named):
-        if getattr(first, "pk", None) == cluster.pk:
-            raise TypeError("'NoneType' object is not iterable")
-        return real(first, *rest, **named)
+        return (breaks if first.pk == cluster.pk else real)(first, *rest, **named)
 
     return call
 
@@ -78,9 +80,7 @@ def test_one_broker_whose_move_breaks_keeps_no_other_on_its_host(two, monkeypatc
     real = draining.replace_now
 
     def replace_now(cluster, broker_id, **named):
-        if broker_id == 2:
-            raise TypeError("'NoneType' object is not iterable")
-        return real(cluster, broker_id, **named)
+        return (breaks if broker_id == 2 else real)(cluster, broker_id, **named)
 
     monkeypatch.setattr(draining, "replace_now", replace_now)
     assert draining.drain_round() == 1
@@ -88,16 +88,9 @@ def test_one_broker_whose_move_breaks_keeps_no_other_on_its_host(two, monkeypatc
 
 
 def test_one_host_whose_drain_breaks_stops_no_other(two, monkeypatch):
-    for host_id in ("host-1", "host-2"):
+    for host_id in ("host-4", "host-2"):  # the first has no broker: its end is noted
         hosts.host_change(host_id=host_id, state="draining", actor=ACTOR, reason="a new disk")
-    real = draining._step  # noqa: SLF001 - nothing else of it can break
-
-    def step(row, now):
-        if row.host_id == "host-1":
-            raise TypeError("'NoneType' object is not iterable")
-        return real(row, now)
-
-    monkeypatch.setattr(draining, "_step", step)
+    monkeypatch.setattr(draining, "audit_record", breaks)
     assert draining.drain_round() == 1
     assert {row.lease_token for row in HostDrain.objects.all()} == {""}
     assert Operation.objects.get().resource == "broker/2"
@@ -107,7 +100,7 @@ def test_a_roll_that_breaks_is_said_and_stops_no_other_host(two, monkeypatch):
     for each in two.hosts.known:
         HostAddressChange.objects.create(host_id=each.host_id, address=each.address, by="test")
     Broker.objects.filter(host_id="host-1").update(address="old")
-    monkeypatch.setattr(addresses, "_start", breaks_for(two.cluster, addresses._start))  # noqa: SLF001
+    monkeypatch.setattr(addresses, "required_kind", breaks)
     assert addresses.address_round() == 0
     rows = {row.host_id: row for row in HostAddressChange.objects.all()}
     assert rows["host-1"].waiting_for == f"main: {addresses.ODD}"

@@ -6,10 +6,11 @@ from controlplane.clusters.brokers import NO_LOG, may_change
 from controlplane.clusters.host_answers import ask, asked_broker, known, unreadable
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.questions import LEVELS, LOG_TAIL, Answered, HostQuestion
-from controlplane.clusters.reports import storable, whole_of
+from controlplane.clusters.reports import whole_of
 from controlplane.clusters.selectors import key_of
 from controlplane.common.grants import Scope
 from controlplane.common.problems import Forbidden
+from controlplane.common.words import storable
 
 LINES_MAX, TEXT_MAX, CURSOR_MAX = 500, 2_000, 41
 

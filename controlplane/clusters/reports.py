@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from controlplane.common.words import storable
+
 # What agents write ends in pages: of bounded size.
 MESSAGE_MAX, LINES_MAX, LINE_MAX, ENDS_MAX = 1_000, 50, 500, 5
 NAME_MAX = 64
@@ -153,11 +155,6 @@ def object_of(data: bytes) -> dict[str, Any] | None:
 def text_of(row: dict[str, Any], name: str) -> str:
     value = row.get(name)
     return storable(value) if isinstance(value, str) else ""
-
-
-def storable(text: str) -> str:
-    """With `?` for what neither UTF-8 nor PostgreSQL keeps: half surrogate pairs and nulls."""
-    return text.encode(errors="replace").decode().replace("\0", "?")
 
 
 def whole_of(row: dict[str, Any], name: str) -> int | None:

@@ -29,6 +29,11 @@ def lasting(duration_ms: int) -> str:
     return f"about {text}" if len(found) > SPOKEN_PARTS else text
 
 
+def storable(text: str) -> str:
+    """With `?` for what neither UTF-8 nor PostgreSQL keeps: half surrogate pairs and nulls."""
+    return text.encode(errors="replace").decode().replace("\0", "?")
+
+
 SIZE_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
 

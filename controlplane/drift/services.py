@@ -1,6 +1,8 @@
 """Looks at clusters: since when something is not as it was left, and who did it; kept as rows.
 
 A look is bounded and may be repeated: whoever is killed in it leaves the rows of the look before.
+Brokers and hosts have `LOOK_S` for all of their answers together; what they did not say by then is
+unknown.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -31,11 +33,15 @@ from controlplane.drift.models import DriftLook, DriftSighting
 from controlplane.drift.selectors import topics_sharing_racks
 from controlplane.drift.who import CLOCKS_MAY_DIFFER, Tried, Window, who_of
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.patience import deadline
 from controlplane.observed.sightings import UNKNOWN
 from controlplane.operations.models import Operation
+from controlplane.operations.queues import in_turns
 from controlplane.operations.states import CANCELLED, FAILED
 
 LEASE: Final = timedelta(seconds=120)
+LOOK_S: Final = 30.0
+"""All answers that a look asks for: far less than its lease, which nobody renews."""
 EVERY: Final = timedelta(seconds=30)
 """From one look to the next; a cluster that did not answer is looked at again later."""
 EVERY_SILENT: Final = timedelta(minutes=2)
@@ -51,7 +57,9 @@ ASKS_MAX: Final = 5
 
 
 def due(send: Callable[[str], None], now: datetime | None = None) -> int:
-    """Ask for a look at every cluster that is due, at most `LOOKS_A_ROUND`; how many."""
+    """Ask for a look at every cluster that is due, tenants in turns, at most `LOOKS_A_ROUND`; how
+    many.
+    """
     now = now or timezone.now()
     for model in (DriftLook, DriftSighting):
         model.objects.filter(cluster__deleted_at__isnull=False).delete()  # nobody reaches them
@@ -60,10 +68,18 @@ def due(send: Callable[[str], None], now: datetime | None = None) -> int:
     rows = [DriftLook(cluster_id=each, due_at=now) for each in fresh]
     DriftLook.objects.bulk_create(rows, ignore_conflicts=True)
     asked = DriftLook.objects.filter(leases.free(), due_at__lte=now, cluster__in=serving)
-    ids = list(asked.order_by("due_at").values_list("pk", flat=True)[:LOOKS_A_ROUND])
+    rows_due = asked.order_by("due_at").values_list("cluster__tenant_id", "pk")
+    ids = in_turns(rows_due)[:LOOKS_A_ROUND]
     for each in ids:
         send(each)
     return len(ids)
+
+
+def tenant_of_due(cluster_id: str) -> str | None:
+    """Whose cluster it is; None: it is gone, was looked at meanwhile, or somebody is at it."""
+    rows = DriftLook.objects.filter(leases.free(), pk=cluster_id, due_at__lte=timezone.now())
+    found = rows.values_list("cluster__tenant_id", flat=True).first()
+    return None if found is None else str(found)
 
 
 def look(cluster_id: str) -> bool:
@@ -76,8 +92,9 @@ def look(cluster_id: str) -> bool:
     try:
         row = rows.select_related("cluster__tenant").get()
         if row.cluster.deleted_at is None and row.cluster.phase == RUNNING:
-            again = EVERY if _read_settings(row) else EVERY_SILENT
-            keep(row)
+            with deadline(LOOK_S):
+                again = EVERY if _read_settings(row) else EVERY_SILENT
+                keep(row)
     finally:
         leases.release(rows, token, due_at=timezone.now() + again)
     return True

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 
 from controlplane.common.problems import Conflict, Problem, Unavailable
+from controlplane.common.words import storable
 
 
 class GatewayError(Exception):
@@ -25,6 +26,7 @@ class GatewayError(Exception):
         unknown_outcome: bool = False,
         retry_after_s: float | None = None,
     ) -> None:
+        detail = storable(detail)  # of a broker's words; the tables keep it
         super().__init__(f"{code}: {detail}" if detail else code)
         self.code = code
         self.detail = detail
@@ -79,6 +81,10 @@ NOT_ANSWERING = "not-answering"
 """The breaker is open: nothing was sent."""
 BUSY = "busy"
 """So many questions are under way that nothing was sent."""
+NOT_ASKED = "not-asked"
+"""The time for all questions together was over: nothing was sent."""
+MALFORMED = "malformed-answer"
+"""There was an answer, and no Kafka gives such a one."""
 
 
 class AcceptedRefusals(AbstractContextManager[None]):
@@ -105,3 +111,14 @@ def unreachable(detail: str) -> GatewayError:
 
 def timed_out(detail: str, *, write: bool) -> GatewayError:
     return GatewayError(TIMED_OUT, detail, retriable=True, unknown_outcome=write)
+
+
+def not_asked(what: str) -> GatewayError:
+    return GatewayError(
+        NOT_ASKED, f"{what}: not asked, earlier questions took too long", retriable=True
+    )
+
+
+def malformed(what: str) -> GatewayError:
+    """Of a read: a Kafka that goes on so is none that can be asked."""
+    return GatewayError(MALFORMED, f"{what}: the answer is none that Kafka gives", retriable=True)

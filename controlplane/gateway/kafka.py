@@ -37,6 +37,7 @@ from controlplane.gateway.types import (
     TopicDescription,
     partitions_by_tp,
 )
+from controlplane.gateway.understood import understood
 
 ON_EVERY_BROKER = ("broker.id", "node.id")
 NO_SUCH_TOPIC = frozenset({3, 17})  # UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION
@@ -44,6 +45,7 @@ PREFERRED = 0
 """The type of an election, in the protocol's numbers; another one may lose records."""
 
 
+@understood
 class KafkaGateway(KafkaAccessMixin, KafkaLogDirsMixin, KafkaTransactionsMixin):
     def __init__(self, spec: ConnectionSpec) -> None:
         self._spec = spec

@@ -22,6 +22,7 @@ from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError, timed_out, unreachable
 from controlplane.gateway.patience import bounded
+from controlplane.gateway.understood import NONSENSE
 
 R = TypeVar("R")
 CALLS_AT_ONCE, READS_OF_ANY_AT_ONCE = 4, 8
@@ -143,6 +144,9 @@ class KafkaLink:
             found = unreachable(f"{what}: {error}")
             found.unknown_outcome = write
             raise found from error
+        except NONSENSE:
+            drop()  # what else comes by it may be out of step
+            raise
 
     def _hedged(self, work: Callable[[Any], R], limit_s: float) -> R:
         """The first answer of those that are asked one after the other, or the last error.

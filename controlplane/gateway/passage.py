@@ -27,9 +27,10 @@ from controlplane.gateway.errors import (
     LOGIN_WANTED,
     NOT_ANSWERING,
     GatewayError,
+    not_asked,
     unreachable,
 )
-from controlplane.gateway.patience import bounded, is_over
+from controlplane.gateway.patience import bounded, is_over, is_past
 from controlplane.gateway.port import BrokerView, ClusterGateway
 
 R = TypeVar("R")
@@ -98,8 +99,11 @@ class Passage:
             away: further codes of errors that mean that nobody answered.
 
         Raises:
-            GatewayError: `not-answering` or `busy`, and nothing was sent; or what `work` raises.
+            GatewayError: `not-answering`, `busy` or `not-asked`, and nothing was sent; or what
+                `work` raises.
         """
+        if is_past():
+            raise not_asked(what)
         record, decision = self._breakers.look(self.cluster_id)
         if isinstance(decision, Refuse):
             raise self._stopped(record, decision)

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 from controlplane.common.words import counted
 from controlplane.gateway.errors import NOT_ANSWERING, TIMED_OUT, UNREACHABLE, GatewayError
+from controlplane.gateway.patience import is_past
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import (
     EARLIEST,
@@ -65,7 +66,8 @@ class GroupUse:
 class ClusterReader:
     """Questions to one broker after the other.
 
-    With `patience_s` nobody more is asked after brokers that are away were waited for so long.
+    With `patience_s` nobody more is asked after brokers that are away were waited for so long, nor
+    past a `patience.deadline`, however those answered that were asked.
 
     Attributes:
         silent_s: how long those were waited for that did not answer.
@@ -194,7 +196,7 @@ class ClusterReader:
         """One broker's answer, or why there is none."""
         if broker in self._away:
             return self._away[broker]
-        if self.silent_s >= self._patience_s:
+        if self.silent_s >= self._patience_s or is_past():
             return Gap(f"broker {broker} was not asked, others took too long", (broker,))
         began_s = time.monotonic()
         try:

@@ -6,6 +6,7 @@ in the way is kept as the reason, and tried again.
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,7 +17,9 @@ from controlplane.clusters.models import Broker, HostState
 from controlplane.clusters.replacing_now import replace_now
 from controlplane.clusters.replacing_rules import MOVE
 from controlplane.common import leases
+from controlplane.common.apart import apart
 from controlplane.common.problems import Conflict, Problem
+from controlplane.common.words import storable
 from controlplane.healing.models import HostDrain
 from controlplane.operations.models import Operation
 from controlplane.operations.states import ACTIVE_STATES, SUCCEEDED
@@ -27,6 +30,7 @@ AGAIN = timedelta(seconds=30)
 """How soon something that was refused is tried again."""
 HOSTS_AT_A_TIME = 50
 TEXT_MAX = 1_000
+ODD = "What is in the way is not understood; it is tried again."
 DRAINED = "The platform's operators empty its host."
 """To the tenant, who reads it: neither which host, nor whose word it was."""
 
@@ -39,7 +43,10 @@ def drain_round(now: datetime | None = None) -> int:
     tried = dict(HostDrain.objects.values_list("host_id", "tried_at"))
     # Those that were tried longest ago, so that nobody waits for ever.
     draining.sort(key=lambda row: (tried.get(row.host_id) or row.since, row.host_id))
-    return sum(_drain(state, now) for state in draining[:HOSTS_AT_A_TIME])
+    return sum(
+        apart(f"the drain of {state.host_id}", partial(_drain, state, now), otherwise=False)
+        for state in draining[:HOSTS_AT_A_TIME]
+    )
 
 
 def _drain(state: HostState, now: datetime) -> bool:
@@ -83,22 +90,24 @@ def _step(row: HostDrain, now: datetime) -> bool:
     row.tried_at = now
     first = ""
     for broker in left:
-        try:
-            begun = replace_now(
-                broker.cluster,
-                broker.broker_id,
-                way=MOVE,
-                reason=DRAINED,
-            )
-        except Problem as problem:
-            name = f"{broker.cluster.name}/{broker.broker_id}"
-            first = first or f"{name}: {problem.detail}"[:TEXT_MAX]
+        name = f"{broker.cluster.name}/{broker.broker_id}"
+        begun = apart(f"the move of {broker.cluster_id}", partial(_begun, broker), otherwise=ODD)
+        if isinstance(begun, str):
+            first = first or storable(f"{name}: {begun}")[:TEXT_MAX]
             continue
         row.operation_id, row.waiting_for = begun.id, ""
-        row.operation_about = f"{broker.cluster.name}/{broker.broker_id}"[:200]
+        row.operation_about = name[:200]
         return True
     row.waiting_for = first
     return False
+
+
+def _begun(broker: Broker) -> Operation | str:
+    """Its move, or why there is none."""
+    try:
+        return replace_now(broker.cluster, broker.broker_id, way=MOVE, reason=DRAINED)
+    except Problem as problem:
+        return problem.detail
 
 
 def _is_under_way(row: HostDrain, now: datetime) -> bool:
@@ -109,7 +118,7 @@ def _is_under_way(row: HostDrain, now: datetime) -> bool:
         row.moved += 1
     elif found is not None:
         said = (found.error or {}).get("detail", found.state)
-        row.waiting_for = f"{row.operation_about}: {said}"[:TEXT_MAX]
+        row.waiting_for = storable(f"{row.operation_about}: {said}")[:TEXT_MAX]
         row.tried_at = now
     row.operation_id = row.operation_about = ""
     return False

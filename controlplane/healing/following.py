@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from django.utils import timezone
@@ -17,7 +18,9 @@ from controlplane.clusters.described import Host
 from controlplane.clusters.hosts import HostsUnavailableError, hosts
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.common import leases
+from controlplane.common.apart import apart
 from controlplane.common.problems import Problem, Unavailable
+from controlplane.common.words import storable
 from controlplane.gateway.errors import GatewayError
 from controlplane.healing.models import HostAddressChange, HostZooKeeperChange
 from controlplane.operations.models import Operation
@@ -31,6 +34,7 @@ AGAIN = timedelta(seconds=30)
 """How soon something that was refused is tried again."""
 HOSTS_AT_A_TIME = 50
 TEXT_MAX = 1_000
+ODD = "What is in the way is not understood; it is tried again."
 ROLL_INPUTS = {"canary_s": 60}
 
 Row = TypeVar("Row", HostAddressChange, HostZooKeeperChange)
@@ -80,7 +84,14 @@ class Followed(Generic[Row]):
         except HostsUnavailableError as error:
             log.info("what agents say by now is not known: %s", error)
             return 0
-        return sum(self._look(host_id, found.get(host_id), now) for host_id in ids)
+        return sum(
+            apart(
+                f"following {host_id}",
+                partial(self._look, host_id, found.get(host_id), now),
+                otherwise=False,
+            )
+            for host_id in ids
+        )
 
     def _look(self, host_id: str, host: Host | None, now: datetime) -> bool:
         rows = self.model.objects.filter(pk=host_id, ended_at=None)
@@ -116,15 +127,21 @@ class Followed(Generic[Row]):
             return False
         first = ""
         for cluster in {each.cluster_id: each.cluster for each in left}.values():
-            try:
-                begun = self._start(cluster)
-            except Problem as problem:
-                first = first or f"{cluster.name}: {problem.detail}"[:TEXT_MAX]
+            begun = apart(f"the roll of {cluster.pk}", partial(self._begun, cluster), otherwise=ODD)
+            if isinstance(begun, str):
+                first = first or storable(f"{cluster.name}: {begun}")[:TEXT_MAX]
                 continue
             row.operation_id, row.operation_about = begun.id, cluster.name[:200]
             return True
         row.waiting_for = first
         return False
+
+    def _begun(self, cluster: Cluster) -> Operation | str:
+        """Its roll, or why there is none."""
+        try:
+            return self._start(cluster)
+        except Problem as problem:
+            return problem.detail
 
     def _start(self, cluster: Cluster) -> Operation:
         """The roll that a person would get by a plan.
@@ -174,7 +191,7 @@ def _is_under_way(row: HostAddressChange | HostZooKeeperChange, now: datetime) -
         row.waiting_for = ""
     elif found is not None:
         said = (found.error or {}).get("detail", found.state)
-        row.waiting_for = f"{row.operation_about}: {said}"[:TEXT_MAX]
+        row.waiting_for = storable(f"{row.operation_about}: {said}")[:TEXT_MAX]
         row.tried_at = now
     row.operation_id = row.operation_about = ""
     return False

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -12,7 +13,9 @@ from controlplane.clusters.models import MANAGED, RUNNING, Cluster
 from controlplane.clusters.replacing_now import replace_now
 from controlplane.clusters.replacing_rules import REBUILD
 from controlplane.common import leases
+from controlplane.common.apart import apart
 from controlplane.common.problems import Conflict, NotFound, Problem
+from controlplane.common.words import storable
 from controlplane.healing.looking import facts_of, replacement_of, silent_hosts
 from controlplane.healing.models import HealingCase, HealingPolicy
 from controlplane.healing.rules import (
@@ -43,6 +46,9 @@ from controlplane.operations.states import ACTIVE_STATES, SUCCEEDED
 log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=120)
 TEXT_MAX = 1_000
+ODD = Decision(
+    act=WAIT, code="look-failed", text="The last look at the cluster failed; another one is taken."
+)
 _STATE_OF = {WAIT: WAITING, PROPOSE: PROPOSED, REPLACE: WAITING}
 
 
@@ -67,7 +73,10 @@ def heal_round(now: datetime | None = None) -> int:
     if not ids:
         return 0
     silent = silent_hosts(now)
-    return sum(_heal(cluster_id, silent, now) for cluster_id in ids)
+    return sum(
+        apart(f"healing of {each}", partial(_heal, each, silent, now), otherwise=False)
+        for each in ids
+    )
 
 
 def _heal(cluster_id: str, silent: dict[str, datetime] | None, now: datetime) -> bool:
@@ -75,20 +84,24 @@ def _heal(cluster_id: str, silent: dict[str, datetime] | None, now: datetime) ->
     token = leases.claim(rows, LEASE)
     if token is None:
         return False
-    kept: dict[str, Any] = {}
+    kept: dict[str, Any] = _decided(ODD, now)
     try:
         row = rows.select_related("cluster__tenant").get()
         facts = facts_of(row.cluster, silent, now)
         decision = decide(policy_of(row), facts)
         begun = carry_out(row.cluster, decision, facts)
-        kept = {
-            "decided_code": begun.code,
-            "decided_text": begun.text[:TEXT_MAX],
-            "decided_at": now,
-        }
+        kept = _decided(begun, now)
         return begun.act == REPLACE
     finally:
         leases.release(rows, token, **kept)
+
+
+def _decided(decision: Decision, now: datetime) -> dict[str, Any]:
+    return {
+        "decided_code": decision.code[:40],
+        "decided_text": storable(decision.text)[:TEXT_MAX],
+        "decided_at": now,
+    }
 
 
 def carry_out(cluster: Cluster, decision: Decision, facts: Facts) -> Decision:
@@ -135,7 +148,7 @@ def _opened(cluster: Cluster, decision: Decision, facts: Facts) -> HealingCase |
                 silent_since=about.silent_since,
                 state=WAITING,
                 code=decision.code[:40],
-                text=decision.text[:TEXT_MAX],
+                text=storable(decision.text)[:TEXT_MAX],
             )
     except IntegrityError:
         return None
@@ -147,7 +160,8 @@ def move(
 ) -> None:
     """To another state, audited; in the same one only the reason changes."""
     before = case.state
-    changed = {"code": decision.code[:40], "text": decision.text[:TEXT_MAX], **also}
+    text = storable(decision.text)
+    changed = {"code": decision.code[:40], "text": text[:TEXT_MAX], **also}
     if state != before:
         case.move_to(state)
         changed |= {"state": state, "moved_at": timezone.now()}
@@ -161,7 +175,7 @@ def move(
             actor=actor,
             action=f"healing.{state}",
             resource=f"broker/{case.broker_id}",
-            reason=decision.text[:500],
+            reason=text[:500],
             data={"operation_id": also["operation_id"]} if "operation_id" in also else None,
             about=About(cluster_id=case.cluster_id, cluster_name=case.cluster.name),
         )
@@ -169,33 +183,39 @@ def move(
 
 def follow_cases() -> None:
     """Proposals that somebody has confirmed, and replacements that have ended."""
-    for case in HealingCase.objects.filter(state__in=(PROPOSED, REPLACING)).select_related(
-        "cluster"
-    ):
-        if case.state == PROPOSED:
-            begun = replacement_of(case.cluster, case.broker_id)
-            if begun is not None:
-                text = f"{begun.actor} has it put on another host."
-                said = Decision(act=REPLACE, code="confirmed", text=text, broker=case.broker_id)
-                move(
-                    case,
-                    REPLACING,
-                    said,
-                    operation_id=begun.id,
-                    by=begun.actor,
-                    started_at=timezone.now(),
-                )
-            continue
-        found = Operation.objects.filter(pk=case.operation_id).first()
-        if found is not None and found.state in ACTIVE_STATES:
-            continue
-        if found is not None and found.state == SUCCEEDED:
-            text = f"Broker {case.broker_id} is in sync on another host."
-            move(case, HEALED, Decision(act=REPLACE, code="healed", text=text))
-            continue
-        error = (found.error or {}) if found is not None else {}
-        text = str(error.get("detail") or "The replacement did not succeed.")
-        move(case, FAILED, Decision(act=WAIT, code=str(error.get("code", "failed")), text=text))
+    rows = HealingCase.objects.filter(state__in=(PROPOSED, REPLACING)).select_related("cluster")
+    for case in rows:
+        follow = _confirmed if case.state == PROPOSED else _ended
+        apart(f"the healing case {case.pk}", partial(follow, case), otherwise=None)
+
+
+def _confirmed(case: HealingCase) -> None:
+    begun = replacement_of(case.cluster, case.broker_id)
+    if begun is None:
+        return
+    text = f"{begun.actor} has it put on another host."
+    said = Decision(act=REPLACE, code="confirmed", text=text, broker=case.broker_id)
+    move(
+        case,
+        REPLACING,
+        said,
+        operation_id=begun.id,
+        by=begun.actor,
+        started_at=timezone.now(),
+    )
+
+
+def _ended(case: HealingCase) -> None:
+    found = Operation.objects.filter(pk=case.operation_id).first()
+    if found is not None and found.state in ACTIVE_STATES:
+        return
+    if found is not None and found.state == SUCCEEDED:
+        text = f"Broker {case.broker_id} is in sync on another host."
+        move(case, HEALED, Decision(act=REPLACE, code="healed", text=text))
+        return
+    error = (found.error or {}) if found is not None else {}
+    text = str(error.get("detail") or "The replacement did not succeed.")
+    move(case, FAILED, Decision(act=WAIT, code=str(error.get("code", "failed")), text=text))
 
 
 @transaction.atomic

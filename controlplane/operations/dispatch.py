@@ -110,6 +110,21 @@ class Place:
         return verdict
 
 
+@contextlib.contextmanager
+def slow_share(*, tenant_id: str, cluster_id: str) -> Iterator[bool]:
+    """Whether a round in the pool for silent clusters may ask this one now; held within.
+
+    False: the tenant, or the cluster, has its share of the pool. A round goes on with the next one.
+    """
+    bounds = bounds_of(_shares(SLOW), tenant_id=tenant_id, cluster_id=cluster_id)
+    is_taken = SLOTS.take(bounds)
+    try:
+        yield is_taken
+    finally:
+        if is_taken:
+            SLOTS.give_back(bounds)
+
+
 def run_here(task: Any, place: Place, work: Callable[[], R], **sending: Any) -> R | None:
     """`work()` in this worker, when the place is here and free.
 

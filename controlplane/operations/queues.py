@@ -6,8 +6,12 @@ clusters that never answer hold the threads of that pool at most, and of these o
 share.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 NORMAL, SLOW = "celery", "operations.slow"
 """Names of Celery's queues; a worker without `--queues` takes from the first alone."""
@@ -41,3 +45,16 @@ def bounds_of(shares: Shares, *, tenant_id: str, cluster_id: str | None) -> Mapp
     if cluster_id is not None:
         bounds[f"cluster:{cluster_id}"] = shares.cluster
     return bounds
+
+
+def in_turns(rows: Iterable[tuple[Hashable, T]]) -> list[T]:
+    """Of (tenant, what) each tenant's first, then each one's second and so on, in their order.
+
+    Who has many that are due keeps another one waiting for one turn.
+    """
+    seen: Counter[Hashable] = Counter()
+    turns: list[tuple[int, T]] = []
+    for tenant, what in rows:
+        turns.append((seen[tenant], what))
+        seen[tenant] += 1
+    return [what for _, what in sorted(turns, key=lambda each: each[0])]

@@ -226,5 +226,6 @@ def _lift(gateway: ClusterGateway, held: Held) -> tuple[str, bool]:
 
 
 def leases_expired(limit: int) -> Iterable[ThrottleLease]:
-    """Limits that nobody has renewed for too long."""
-    return ThrottleLease.objects.filter(released_at=None, expires_at__lt=timezone.now())[:limit]
+    """Limits that nobody has renewed for too long, the longest first."""
+    expired = ThrottleLease.objects.filter(released_at=None, expires_at__lt=timezone.now())
+    return expired.order_by("expires_at", "pk")[:limit]

@@ -6,9 +6,10 @@ from controlplane.common.redis_link import RedisLink
 from controlplane.common.slots import Slots
 from controlplane.gateway.breaker import Policy
 from controlplane.gateway.breakers import Breakers
-from controlplane.gateway.errors import NOT_ANSWERING, GatewayError, timed_out
+from controlplane.gateway.errors import NOT_ANSWERING, NOT_ASKED, GatewayError, timed_out
 from controlplane.gateway.passage import Passage
-from controlplane.gateway.patience import LEAST_S, bounded, is_over, patience
+from controlplane.gateway.patience import LEAST_S, bounded, deadline, is_over, is_past, patience
+from controlplane.gateway.readings import ClusterReader, Gap
 
 LONG_S = 3_600.0
 
@@ -47,6 +48,27 @@ def test_a_cluster_is_not_away_because_a_page_cannot_wait():
     """Its breaker would refuse operations too, which have the time that a slow cluster takes."""
     assert NOT_ANSWERING in codes(None)
     assert codes(0) == ["timed-out"] * 4
+
+
+def test_past_a_deadline_nobody_is_asked_and_what_was_not_is_a_gap():
+    made = Breakers(RedisLink("redis://127.0.0.1:1/0"), policy=lambda: Policy(slow_s=0))
+    way, reader = Passage("kc_one", "1", breakers=made, slots=Slots()), ClusterReader(None)
+    asked = []
+    with deadline(LONG_S):
+        assert not is_past()
+        assert bounded(LONG_S * 2) <= LONG_S
+        assert way.run(lambda: "said", what="log dirs") == "said"
+    with deadline(0):
+        assert is_past()
+        for _ in range(4):
+            with pytest.raises(GatewayError) as caught:
+                way.run(lambda: asked.append(1), what="log dirs")
+            assert (caught.value.code, caught.value.retriable) == (NOT_ASKED, True)
+        found = reader.ask(7, lambda: asked.append(1))
+        assert found == Gap("broker 7 was not asked, others took too long", (7,))
+    assert asked == []
+    assert not is_past()
+    assert way.run(lambda: "said", what="log dirs") == "said", "it says nothing of the cluster"
 
 
 @pytest.mark.django_db

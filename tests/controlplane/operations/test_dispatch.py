@@ -13,7 +13,7 @@ from controlplane.operations import dispatch, outbox, tasks
 from controlplane.operations.dispatch import Verdict, place_of_cluster, place_of_operation
 from controlplane.operations.models import Operation
 from controlplane.operations.operations import required_kind
-from controlplane.operations.queues import NORMAL, PUT_BACK_S, QUEUES, SLOW
+from controlplane.operations.queues import NORMAL, PUT_BACK_S, QUEUES, SLOW, in_turns
 from controlplane.operations.services import operation_cancel
 from deploy.local import stack
 from tests.controlplane.support import ACTOR, cluster_make, drive, step, tenant_make
@@ -103,6 +103,27 @@ def test_black_holes_of_one_tenant_hold_its_share_of_the_slow_pool_at_most(setti
         ] * 6
         doubt("kc_of_another")
         assert verdict(place("2", "kc_of_another"), SLOW) is Verdict.RUN
+
+
+def test_a_round_takes_the_same_share_and_passes_by_who_has_it(settings):
+    settings.SLOW_TASKS_PER_TENANT, settings.SLOW_TASKS_PER_CLUSTER = 2, 1
+    doubt("kc_0")
+    share = dispatch.slow_share
+    with place("1", "kc_0").taken(SLOW), share(tenant_id="1", cluster_id="kc_1") as second:
+        assert second
+        with share(tenant_id="1", cluster_id="kc_2") as third:
+            assert not third
+        with share(tenant_id="2", cluster_id="kc_1") as others:
+            assert not others, "one thread a cluster"
+        with share(tenant_id="2", cluster_id="kc_3") as others:
+            assert others
+        assert dispatch.SLOTS.held("tenant:1") == 2
+
+
+def test_tenants_take_turns_in_their_own_order():
+    rows = [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("c", 5), ("b", 6)]
+    assert in_turns(rows) == [1, 4, 5, 2, 6, 3]
+    assert in_turns([]) == []
 
 
 def test_a_step_that_breaks_gives_its_slots_back(settings):

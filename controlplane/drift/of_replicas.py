@@ -8,7 +8,7 @@ nothing.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,6 +20,8 @@ BROKERS_FIELD, RACKS_FIELD = "brokers", "racks"
 NAMED_MAX: Final = 10
 MOVES_MAX: Final = 1_000
 """Partitions of one topic that one plan takes back or over."""
+ANSWER_MOVES_MAX: Final = 5_000
+"""Of all topics of one answer together."""
 THROTTLE_BYTES_PER_S: Final = 50 * 2**20
 Replicas = tuple[int, ...]
 
@@ -138,6 +140,19 @@ def racks_drift(
 
 
 _TOO_MANY = f"More than {MOVES_MAX} partitions differ: make plans of parts of them."
+
+
+def within(difference: Difference, room: int) -> tuple[Difference, int]:
+    """The difference with those of its plans for whose moves there is room, and the room left."""
+    kept = difference
+    for way_, problem in (("back", "back_problem"), ("adopt", "adopt_problem")):
+        plan = getattr(difference, way_)
+        moves = len(plan["inputs"].get("moves", ())) if plan is not None else 0
+        if moves > room:
+            kept = replace(kept, **{way_: None, problem: _TOO_MANY})
+        else:
+            room -= moves
+    return kept, room
 
 
 def _why_not_back(gone: list[int], *, too_many: bool) -> str:

@@ -3,7 +3,7 @@
 A look is bounded and may be repeated: whoever is killed in it leaves the rows of the look before.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -24,12 +24,12 @@ from controlplane.drift.finding import (
     found_in,
     section_revision,
     topic_count,
-    tried_of,
+    tried_in,
     wanted_settings,
 )
 from controlplane.drift.models import DriftLook, DriftSighting
 from controlplane.drift.selectors import topics_sharing_racks
-from controlplane.drift.who import CLOCKS_MAY_DIFFER, Tried, Window, who_of
+from controlplane.drift.who import CLOCKS_MAY_DIFFER, Tried, Window, kinds_about, who_of
 from controlplane.gateway.errors import GatewayError
 from controlplane.observed.sightings import UNKNOWN
 from controlplane.operations.models import Operation
@@ -186,7 +186,7 @@ def _authors(cluster: Cluster, sought: Sought) -> dict[str, dict[str, Any]]:
     moments = [window.equal_at for _, window in sought]
     since = None if None in moments else min(filter(None, moments))
     changes, unread = changes_since(cluster, _ms_before(since))
-    tried = list(_tried(cluster.pk, since))
+    tried = _tried(cluster.pk, since, kinds_about(each for each, _ in sought))
     return {
         each.mark: who_of(each, window, tried=tried, changes=changes, unread=unread)
         for each, window in sought
@@ -197,13 +197,17 @@ def _ms_before(since: datetime | None) -> int:
     return 0 if since is None else int((since - CLOCKS_MAY_DIFFER).timestamp() * 1_000)
 
 
-def _tried(cluster_id: str, since: datetime | None) -> Iterable[Tried]:
-    """Operations that ended without having been verified, the newest."""
-    rows = Operation.objects.filter(cluster_id=cluster_id, state__in=(FAILED, CANCELLED))
+def _tried(cluster_id: str, since: datetime | None, kinds: Collection[str]) -> list[Tried]:
+    """Operations of these kinds that ended without having been verified, the newest."""
+    rows = Operation.objects.filter(
+        cluster_id=cluster_id,
+        state__in=(FAILED, CANCELLED),
+        kind__in=sorted(kinds),
+        finished_at__isnull=False,
+    )
     if since is not None:
         rows = rows.filter(finished_at__gte=since)
-    newest = rows.select_related("plan").order_by("-finished_at")[:TRIED_MAX]
-    return [tried_of(each) for each in newest if each.finished_at is not None]
+    return tried_in(rows.order_by("-finished_at")[:TRIED_MAX])
 
 
 def _write(

@@ -206,6 +206,34 @@ def test_replicas_that_share_a_rack_are_spread_or_accepted(theirs):
     assert drift(theirs) == []
 
 
+def test_plans_of_all_topics_together_are_bounded(theirs, monkeypatch):
+    theirs.run("reassignment", moves=[{"topic": "other", "partition": 0, "replicas": [3, 4]}])
+    moved(theirs, (3, 4), (4, 3))
+    for topic in ("orders", "other"):
+        theirs.gateway.topics[topic].partitions[0].replicas = (1, 2)
+    monkeypatch.setattr("controlplane.drift.finding.ANSWER_MOVES_MAX", 2)
+    first, second = drift(theirs)
+    assert (first["name"], len(first["back"]["inputs"]["moves"])) == ("orders", 1)
+    assert (second["name"], second["back"], second["adopt"]) == ("other", None, None)
+    assert second["observed"] == "partition 0 on 1, 2"
+    assert "make plans of parts of them" in second["adopt_problem"]
+
+
+def test_operations_that_cannot_be_about_it_are_not_loaded(theirs, monkeypatch):
+    """Plans are large; another kind's are not read, and do not use up the bound."""
+    theirs.run("quota.set", user="app", quotas={RATE: 1_000_000})
+    theirs.gateway.alter_quotas((("user", "app"),), {RATE: 5.0})
+    plan = theirs.plan(
+        "reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [3, 4]}]
+    )
+    moving = theirs.start(plan)
+    operation = theirs.start(theirs.plan("quota.set", user="app", quotas={RATE: 7}))
+    monkeypatch.setattr("controlplane.drift.finding.ACTIVE_MAX", 1)
+    found = (seen(theirs), asked(theirs))[1]
+    assert moving.pk < operation.pk
+    assert (found["data"], found["under_way"]) == ([], [operation.id])
+
+
 def test_while_an_operation_moves_them_nothing_is_claimed(theirs):
     moved(theirs, (3, 4), (4, 3))
     plan = theirs.plan(

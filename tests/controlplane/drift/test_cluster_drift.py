@@ -317,6 +317,18 @@ def test_a_line_about_something_else_names_nobody(ours, more):
     assert who["text"].startswith("unknown: changed outside of Penstock since 2")
 
 
+def test_a_log_of_which_something_was_held_back_may_say_more(ours):
+    seen(ours)
+    ours.gateway.alter_quotas((("user", "app"),), {RATE: 5.0})
+    body = {"changes": [], "since_ms": 1, "is_whole": True, "left_out": 3}
+    ours.hosts.answers = lambda _question: Answered(body, at_ms=1)
+    who = one(ours, "quota")["who"]
+    assert (who["by"], who["unread"]) == (
+        "unknown",
+        "Of broker 1 not all of the audit log could be read.",
+    )
+
+
 def test_an_operation_that_did_not_succeed_is_named(ours):
     seen(ours)
     operation = ours.start(ours.plan("quota.set", user="app", quotas={RATE: 5}))

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from controlplane.clusters.connections import gateway_for
 from controlplane.clusters.models import RUNNING, Cluster
+from controlplane.clusters.reports import storable
 from controlplane.clusters.selectors import reader_of
 from controlplane.common import leases
 from controlplane.common.grants import EVERYTHING
@@ -84,7 +85,10 @@ def look(cluster_id: str) -> bool:
 
 
 def _read_settings(row: DriftLook) -> bool:
-    """What brokers go by; whether they said it. What is not said stays as it was, with why."""
+    """What brokers go by; whether they said it. What is not said stays as it was, with why.
+
+    Brokers may be a tenant's own: they say what PostgreSQL does not keep.
+    """
     wanted = wanted_settings(row.cluster)
     read_at = timezone.now()
     if not wanted:
@@ -93,11 +97,21 @@ def _read_settings(row: DriftLook) -> bool:
     try:
         found = settings_now(gateway_for(row.cluster), sorted(wanted))
     except GatewayError as error:
-        row.settings_reason = (error.detail or error.code)[:REASON_MAX]
+        row.settings_reason = storable(error.detail or error.code)[:REASON_MAX]
         _noted(row)
         return False
-    row.settings, row.settings_at, row.settings_reason = found.settings, read_at, found.reason
+    row.settings = {
+        broker: {key: _kept(said) for key, said in entries.items()}
+        for broker, entries in found.settings.items()
+    }
+    row.settings_at, row.settings_reason = read_at, storable(found.reason)
     return _noted(row)
+
+
+def _kept(said: list[Any] | None) -> list[Any] | None:
+    if said is None:
+        return None
+    return [storable(each) if isinstance(each, str) else each for each in said]
 
 
 def _noted(row: DriftLook) -> bool:

@@ -123,6 +123,19 @@ def test_settings_that_could_not_be_read_are_as_of_before_with_the_reason(theirs
     assert (found["data"], area["stale_reason"], area["count"]) == ([], "away", 0)
 
 
+def test_what_a_tenant_s_own_brokers_say_can_be_kept(theirs):
+    """PostgreSQL refuses nulls and half surrogate pairs: each look would fail on them."""
+    theirs.run("cluster.configure", config={KEY: "1000"}, canary_s=0)
+    theirs.gateway.broker_defaults[KEY] = "2\0\udc00"
+    assert one(theirs, "setting")["observed"] == "2??"
+    kept = DriftLook.objects.get(cluster=theirs.cluster)
+    assert [entries[KEY][0] for entries in kept.settings.values()] == ["2??"] * 4
+    theirs.gateway.fail_next("describe_cluster", GatewayError("TIMED_OUT", "a\0b\ud800"))
+    assert look(theirs.cluster.pk)
+    kept.refresh_from_db()
+    assert kept.settings_reason == "a?b?"
+
+
 def test_of_what_was_never_read_nothing_is_claimed(theirs):
     found = asked(theirs)
     assert found["data"] == []

@@ -10,6 +10,7 @@ from controlplane.clusters.questions import Answered
 from controlplane.common.grants import Grant, Match, Over, Pattern
 from controlplane.common.problems import Conflict, Problem
 from controlplane.drift.models import DriftLook, DriftSighting
+from controlplane.drift.selectors import FOR_WHOLE
 from controlplane.drift.services import LOOKS_A_ROUND, due, look
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.types import TP
@@ -383,6 +384,34 @@ def test_a_reader_of_a_part_sees_their_topics_alone(theirs):
     assert {each["area"] for each in found["areas"]} == {"replicas", "topic"}
     of_other = member_of(theirs.tenant, [over_topic("other")], "bob")
     assert asked(theirs, of_other)["data"] == []
+
+
+def test_a_reader_of_a_part_is_named_no_operation_that_they_do_not_see(theirs):
+    left = moved(theirs, (3, 4), (4, 3))
+    seen(theirs)
+    moving = theirs.start(
+        theirs.plan("reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [1, 2]}])
+    )
+    elsewhere(theirs, 0, (1, 2))
+    seen(theirs)
+    ann = member_of(theirs.tenant, [over_topic("orders")], "ann")
+    assert asked(theirs)["under_way"] == [moving.id]
+    assert asked(theirs, ann)["under_way"] == []
+    Operation.objects.filter(pk=moving.pk).update(state="failed", finished_at=timezone.now())
+    (row,) = drift(theirs)
+    assert (row["operation_id"], row["who"]["operation_id"]) == (left.id, moving.id)
+    answer = asked(theirs, ann)
+    (hidden,) = answer["data"]
+    assert (hidden["name"], hidden["operation_id"], hidden["seen_at"]) == (
+        "orders",
+        None,
+        row["seen_at"],
+    )
+    assert (hidden["who"]["by"], hidden["who"]["text"]) == ("unknown", FOR_WHOLE)
+    assert "user:test" not in str(answer)
+    assert [each for each in (left.id, moving.id) if each in str(answer)] == []
+    for each in (left, moving):
+        assert ann.get(f"/api/v1/operations/{each.id}").status_code == 404
 
 
 def test_another_tenant_s_cluster_is_not_there(theirs):

@@ -144,15 +144,17 @@ _TOO_MANY = f"More than {MOVES_MAX} partitions differ: make plans of parts of th
 
 def within(difference: Difference, room: int) -> tuple[Difference, int]:
     """The difference with those of its plans for whose moves there is room, and the room left."""
-    kept = difference
-    for way_, problem in (("back", "back_problem"), ("adopt", "adopt_problem")):
-        plan = getattr(difference, way_)
-        moves = len(plan["inputs"].get("moves", ())) if plan is not None else 0
-        if moves > room:
-            kept = replace(kept, **{way_: None, problem: _TOO_MANY})
-        else:
-            room -= moves
-    return kept, room
+    back, adopt = _moves_of(difference.back), _moves_of(difference.adopt)
+    if back > room:
+        difference, back = replace(difference, back=None, back_problem=_TOO_MANY), 0
+    room -= back
+    if adopt > room:
+        difference, adopt = replace(difference, adopt=None, adopt_problem=_TOO_MANY), 0
+    return difference, room - adopt
+
+
+def _moves_of(plan: Mapping[str, Any] | None) -> int:
+    return 0 if plan is None else len(plan["inputs"].get("moves", ()))
 
 
 def _why_not_back(gone: list[int], *, too_many: bool) -> str:

@@ -8,7 +8,6 @@ import pytest
 
 from controlplane.clusters import log_dirs, selectors, versions_read
 from controlplane.clusters.brokers import broker_process
-from controlplane.clusters.hosts import HostsUnavailableError
 from controlplane.clusters.models import Broker
 from controlplane.clusters.replacing_places import hosts_now
 from controlplane.clusters.zookeeper_away import CODE, SAID
@@ -22,17 +21,12 @@ WHY = "the login controlplane is refused by ensemble e@7: run manage.py zookeepe
 
 
 @pytest.fixture
-def placed(world, monkeypatch):
+def placed(world):
     Broker.objects.create(
         cluster=world.cluster, broker_id=1, host_id="host-1", address="127.0.0.1",
         client_port=9092, internal_port=9093,
     )  # fmt: skip
-
-    def refuse():
-        if world.hosts.is_away:
-            raise HostsUnavailableError(WHY)
-
-    monkeypatch.setattr(world.hosts, "_answer", refuse)
+    world.hosts.away_because = WHY
     return world
 
 

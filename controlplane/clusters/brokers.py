@@ -8,6 +8,7 @@ from controlplane.clusters.hosts import READ_WAIT_S, HostsUnavailableError, host
 from controlplane.clusters.models import MANAGED, Cluster
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.selectors import cluster_get, key_of, reader_of
+from controlplane.clusters.zookeeper_away import away
 from controlplane.common.grants import Area, Scope, Verb
 from controlplane.common.problems import NotFound, Unavailable
 from controlplane.gateway.patience import bounded
@@ -129,7 +130,7 @@ def broker_process(scope: Scope, cluster: Cluster, broker: int) -> dict[str, Any
     try:
         reports = hosts().observed([key_of(row)], within_s=bounded(READ_WAIT_S))
     except HostsUnavailableError as error:
-        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+        raise away(error) from error
     found = reports.get(key_of(row))
     if found is None:
         raise Unavailable("The agent of its host has reported nothing of it yet.")

@@ -114,6 +114,7 @@ class FakeHosts:
         }
         self.tree = ENSEMBLE
         self.is_away = False
+        self.away_because = "the fake ZooKeeper is off"
         self.serves: tuple[str, FakeGateway] | None = None
         self.asked: list[HostQuestion] = []
         self.answers: Callable[[HostQuestion], HostAnswer] = usual_answer
@@ -257,4 +258,4 @@ class FakeHosts:
 
     def _answer(self) -> None:
         if self.is_away:
-            raise HostsUnavailableError("the fake ZooKeeper is off")
+            raise HostsUnavailableError(self.away_because)

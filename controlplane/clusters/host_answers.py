@@ -14,6 +14,7 @@ from controlplane.clusters.questions import (
     HostQuestion,
     Unanswered,
 )
+from controlplane.clusters.zookeeper_away import away
 from controlplane.common.problems import NotFound, TooManyRequests, Unavailable
 from controlplane.common.slots import Slots
 from controlplane.common.times import iso_of_ms
@@ -53,8 +54,7 @@ def ask(cluster: Cluster, questions: list[HostQuestion]) -> list[HostAnswer]:
         try:
             return hosts().ask(questions)
         except HostsUnavailableError as error:
-            text = f"ZooKeeper does not answer: {error}"
-            raise Unavailable(text, code="zookeeper-away") from error
+            raise away(error) from error
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from controlplane.clusters.models import MANAGED, Broker, Cluster
 from controlplane.clusters.placing import STALE_S
 from controlplane.clusters.reports import LogDir, Observed
 from controlplane.clusters.versions_read import reported_by
+from controlplane.clusters.zookeeper_away import away
 from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import Unavailable
 from controlplane.gateway.patience import bounded
@@ -55,7 +56,7 @@ def rooms_of(brokers: Iterable[Broker], *, within_s: float | None = None) -> dic
     try:
         found = {host.host_id: host for host in hosts().hosts(within_s=within_s)}
     except HostsUnavailableError as error:
-        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+        raise away(error) from error
     now_ms = int(timezone.now().timestamp() * 1000)
     rooms = {}
     for host_id in wanted:

@@ -47,7 +47,8 @@ from controlplane.clusters.rolling import (
     rolled,
     unavoidable_of_all,
 )
-from controlplane.common.problems import Conflict, Unavailable
+from controlplane.clusters.zookeeper_away import away
+from controlplane.common.problems import Conflict
 from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
 from controlplane.gateway.patience import bounded
@@ -306,7 +307,7 @@ def _planned(rows: list[Broker]) -> Move:
         tree = hosts().ensemble(within_s=bounded(READ_WAIT_S))
         found = hosts().hosts(within_s=bounded(READ_WAIT_S))
     except HostsUnavailableError as error:
-        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+        raise away(error) from error
     try:
         return move_of(uses_of(rows), agents_of(found), tree)
     except CannotMoveError as error:

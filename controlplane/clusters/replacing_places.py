@@ -33,6 +33,7 @@ from controlplane.clusters.replacing_rules import bootstrap_after
 from controlplane.clusters.rules import Placement
 from controlplane.clusters.sealing import NoHostKeyError
 from controlplane.clusters.selectors import release_rows
+from controlplane.clusters.zookeeper_away import asked_again
 from controlplane.common.problems import Conflict
 from controlplane.operations.operations import StepFailedError, StepRetryError
 
@@ -86,7 +87,7 @@ def zookeeper() -> Iterator[None]:
     try:
         yield
     except HostsUnavailableError as error:
-        raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
+        raise asked_again(error) from error
     except NoHostKeyError as error:
         raise StepRetryError(str(error)) from error
 

@@ -22,9 +22,10 @@ from controlplane.clusters.models import Broker, Cluster, OwedDeletion
 from controlplane.clusters.operations_base import cluster_of
 from controlplane.clusters.rolls import candidates
 from controlplane.clusters.scaling_rules import held_by
+from controlplane.clusters.zookeeper_away import asked_again
 from controlplane.common.words import counted
 from controlplane.gateway.port import BrokerView, ClusterGateway
-from controlplane.operations.operations import Done, Progress, StepContext, StepRetryError, Wait
+from controlplane.operations.operations import Done, Progress, StepContext, Wait
 from controlplane.operations.read_back import read_back_everywhere
 
 JOINING: Final = "joining"
@@ -154,7 +155,7 @@ def _is_away(context: StepContext, broker: Broker) -> bool:
     try:
         alive = {host.host_id for host in hosts().hosts() if host.alive}
     except HostsUnavailableError as error:
-        raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
+        raise asked_again(error) from error
     if broker.host_id in alive:
         context.memo.pop(AWAY_SINCE, None)
         return False
@@ -213,7 +214,7 @@ def forget(context: StepContext, ids: Collection[int]) -> str:
             else:
                 hosts().forget_broker((row.host_id, row.key))
     except HostsUnavailableError as error:
-        raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
+        raise asked_again(error) from error
     if kept:
         return f"{counted(len(kept), 'broker')} of hosts that are away shall be deleted there"
     return "nothing is desired of them any more"

@@ -37,10 +37,11 @@ from controlplane.clusters.release_wanted import Releases, releases_on
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.snippets import snippets
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER, cut_bound_s
+from controlplane.clusters.zookeeper_away import away
 from controlplane.common.etags import FIELD, tag_of
 from controlplane.common.grants import Area, Scope
 from controlplane.common.kafka_configs import format_properties
-from controlplane.common.problems import Conflict, NotFound, Problem, Unavailable
+from controlplane.common.problems import Conflict, NotFound, Problem
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.patience import bounded
@@ -362,7 +363,7 @@ def host_rows() -> list[Host]:
     try:
         return hosts().hosts(within_s=bounded(READ_WAIT_S))
     except HostsUnavailableError as error:
-        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+        raise away(error) from error
 
 
 def release_rows(
@@ -376,7 +377,7 @@ def release_rows(
         wait_s = bounded(READ_WAIT_S)
         return releases_on(found, cluster, broker_id=broker_id, within_s=wait_s)
     except HostsUnavailableError as error:
-        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+        raise away(error) from error
 
 
 def placed_now(

@@ -32,6 +32,7 @@ from controlplane.clusters.specs import (
     zookeeper_config,
 )
 from controlplane.clusters.versions import PROTOCOL_KEY
+from controlplane.clusters.zookeeper_away import asked_again
 from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import unseal
 from controlplane.common.words import counted
@@ -420,7 +421,7 @@ def _zookeeper() -> Iterator[None]:
     try:
         yield
     except HostsUnavailableError as error:
-        raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
+        raise asked_again(error) from error
     except NoHostKeyError as error:
         raise StepRetryError(str(error)) from error
 

@@ -17,6 +17,7 @@ from controlplane.clusters.versions import (
     one_of,
     raised_to,
 )
+from controlplane.clusters.zookeeper_away import away
 from controlplane.common.grants import Area, Scope, Verb
 from controlplane.common.problems import Unavailable
 from controlplane.common.times import iso_of_ms
@@ -44,7 +45,7 @@ def installed_on(
     try:
         return hosts().versions(wanted, within_s=within_s)
     except HostsUnavailableError as error:
-        raise _away(error) from error
+        raise away(error) from error
 
 
 def reported_by(brokers: Iterable[Broker], *, within_s: float | None = None) -> dict[int, Observed]:
@@ -57,7 +58,7 @@ def reported_by(brokers: Iterable[Broker], *, within_s: float | None = None) -> 
     try:
         found = hosts().observed([key_of(row) for row in rows], within_s=within_s)
     except HostsUnavailableError as error:
-        raise _away(error) from error
+        raise away(error) from error
     seen = {row.broker_id: (row, found.get(key_of(row))) for row in rows}
     return {
         broker: report
@@ -150,7 +151,3 @@ def _oldest(installed: dict[str, Installed]) -> str | None:
     """Of the report that is the longest ago; agents write when something changed."""
     times = [found.reported_at_ms for found in installed.values() if found.reported_at_ms]
     return iso_of_ms(min(times)) if times else None
-
-
-def _away(error: HostsUnavailableError) -> Unavailable:
-    return Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away")

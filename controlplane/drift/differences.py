@@ -20,7 +20,7 @@ class Difference:
     name: of a topic, user or client; of a setting its key; of a rule its words.
     field: what of it differs; empty where that is all of it.
     desired, observed: as text; null: not set.
-    operation_id: that left it as desired; null: a rule of this service says so.
+    operation_id: that left it as desired; null: a rule of this service says so (replicas' racks).
     back, adopt: {kind, inputs} of the plans that mend it; null, with why there is none.
     """
 

@@ -4,12 +4,12 @@ Nothing is claimed of what was not read, of what an operation that is under way 
 was read before the last operation about it had ended.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from controlplane.access.selectors import access_compared
 from controlplane.clusters.models import MANAGED, Cluster
@@ -26,12 +26,14 @@ from controlplane.drift.differences import (
 from controlplane.drift.models import DriftLook
 from controlplane.drift.of_quotas import Set, desired_quotas, quotas_drift
 from controlplane.drift.of_replicas import (
+    ANSWER_MOVES_MAX,
     Moved,
     Replicas,
     Wanted,
     desired_replicas,
     placement_drift,
     racks_drift,
+    within,
 )
 from controlplane.drift.of_settings import (
     Brokers,
@@ -41,7 +43,7 @@ from controlplane.drift.of_settings import (
     settings_drift,
 )
 from controlplane.drift.of_settings import Wanted as WantedSetting
-from controlplane.drift.who import Tried, is_under_way
+from controlplane.drift.who import Tried, is_under_way, kinds_about, tried_as
 from controlplane.gateway.types import QuotaEntity
 from controlplane.observed.models import ObservedRow, ObservedTopic
 from controlplane.observed.readers import Reader
@@ -60,6 +62,8 @@ PARTITIONS_MAX: Final = 20_000
 """That the newest reassignments speak of."""
 KEYS_MAX: Final = 200
 ACTIVE_MAX: Final = 100
+PLANS_AT_ONCE: Final = 5
+"""That are in memory: each may name thousands of partitions, of which its topics are kept."""
 TOPICS_A_STATEMENT: Final = 500
 NEVER_READ: Final = "It has not been read yet."
 
@@ -207,6 +211,7 @@ def _replicas(found: Found, reader: Reader, racks_in: Collection[str] | None) ->
     looks_at_racks = len(set(racks.values())) > 1
     names = set(wanted) | set(racks_in or ()) if looks_at_racks else set(wanted)
     every = looks_at_racks and racks_in is None
+    room = ANSWER_MOVES_MAX
     for row in _topic_rows(reader, None if every else names):
         read_at = max(filter(None, (row.touched_at, row.as_of or at.as_of)))
         now = {
@@ -217,7 +222,9 @@ def _replicas(found: Found, reader: Reader, racks_in: Collection[str] | None) ->
         left = {
             number: each for number, each in wanted.get(row.key, {}).items() if each.at < read_at
         }
-        found.differences += _of_topic(row.key, left, now, live, racks if looks_at_racks else {})
+        for each in _of_topic(row.key, left, now, live, racks if looks_at_racks else {}):
+            kept, room = within(each, room)
+            found.differences.append(kept)
 
 
 def _of_topic(
@@ -316,7 +323,7 @@ def _moment(text: str | None) -> datetime | None:
 # -- what is under way --------------------------------------------------------------------------
 def _hold(found: Found, cluster_id: str) -> None:
     """Take out what an operation under way may make otherwise."""
-    active = list(active_of(cluster_id)) if found.differences else []
+    active = active_of(cluster_id, kinds_about(found.differences))
     kept = []
     for each in found.differences:
         by = {tried.id for tried in active if is_under_way(each, tried)}
@@ -328,21 +335,40 @@ def _hold(found: Found, cluster_id: str) -> None:
     found.differences = kept
 
 
-def active_of(cluster_id: str) -> Iterable[Tried]:
-    rows = Operation.objects.filter(cluster_id=cluster_id, state__in=ACTIVE_STATES)
-    return [tried_of(row) for row in rows.select_related("plan").order_by("pk")[:ACTIVE_MAX]]
-
-
-def tried_of(row: Operation) -> Tried:
-    return Tried(
-        id=row.pk,
-        kind=row.kind,
-        actor=row.actor,
-        at=row.finished_at or row.created_at,
-        resource=row.resource,
-        inputs=row.plan.inputs,
-        diff=row.plan.diff,
+def active_of(cluster_id: str, kinds: Collection[str]) -> list[Tried]:
+    if not kinds:
+        return []
+    rows = Operation.objects.filter(
+        cluster_id=cluster_id, state__in=ACTIVE_STATES, kind__in=sorted(kinds)
     )
+    return tried_in(rows.order_by("pk")[:ACTIVE_MAX])
+
+
+def tried_in(rows: QuerySet[Operation]) -> list[Tried]:
+    found = rows.values_list(
+        "pk",
+        "kind",
+        "actor",
+        "finished_at",
+        "created_at",
+        "resource",
+        "plan__inputs",
+        "plan__diff",
+    )
+    return [
+        tried_as(
+            id=pk,
+            kind=kind,
+            actor=actor,
+            at=finished_at or created_at,
+            resource=resource,
+            inputs=inputs,
+            diff=diff,
+        )
+        for pk, kind, actor, finished_at, created_at, resource, inputs, diff in found.iterator(
+            chunk_size=PLANS_AT_ONCE
+        )
+    ]
 
 
 def _date(found: Found) -> None:

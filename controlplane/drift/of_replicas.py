@@ -8,7 +8,7 @@ nothing.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,6 +20,8 @@ BROKERS_FIELD, RACKS_FIELD = "brokers", "racks"
 NAMED_MAX: Final = 10
 MOVES_MAX: Final = 1_000
 """Partitions of one topic that one plan takes back or over."""
+ANSWER_MOVES_MAX: Final = 5_000
+"""Of all topics of one answer together."""
 THROTTLE_BYTES_PER_S: Final = 50 * 2**20
 Replicas = tuple[int, ...]
 
@@ -138,6 +140,21 @@ def racks_drift(
 
 
 _TOO_MANY = f"More than {MOVES_MAX} partitions differ: make plans of parts of them."
+
+
+def within(difference: Difference, room: int) -> tuple[Difference, int]:
+    """The difference with those of its plans for whose moves there is room, and the room left."""
+    back, adopt = _moves_of(difference.back), _moves_of(difference.adopt)
+    if back > room:
+        difference, back = replace(difference, back=None, back_problem=_TOO_MANY), 0
+    room -= back
+    if adopt > room:
+        difference, adopt = replace(difference, adopt=None, adopt_problem=_TOO_MANY), 0
+    return difference, room - adopt
+
+
+def _moves_of(plan: Mapping[str, Any] | None) -> int:
+    return 0 if plan is None else len(plan["inputs"].get("moves", ()))
 
 
 def _why_not_back(gone: list[int], *, too_many: bool) -> str:

@@ -1,6 +1,6 @@
 """Reads: what of a cluster is not as it was left, as of now, with since when and by whom."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,11 +12,13 @@ from controlplane.clusters.selectors import reader_of
 from controlplane.common.grants import Scope
 from controlplane.common.times import iso
 from controlplane.drift.differences import REPLICAS, Difference, cut
-from controlplane.drift.finding import Found, difference_of, found_in, settle
+from controlplane.drift.finding import PLANS_AT_ONCE, Found, difference_of, found_in, settle
 from controlplane.drift.models import DriftLook, DriftSighting
 from controlplane.drift.who import Window, unknown
 from controlplane.observed.readers import Reader
-from controlplane.observed.sightings import BY_PRINCIPAL, Drifted, Told
+from controlplane.observed.sightings import BY_OPERATION, UNKNOWN, Drifted, Told
+from controlplane.operations.models import Operation
+from controlplane.operations.scopes import is_seen
 
 DIFFERENCES_MAX: Final = 500
 """That are listed; the rest is counted."""
@@ -29,14 +31,23 @@ def cluster_drift(cluster: Cluster, scope: Scope) -> dict[str, Any]:
 
     Of an area that was never read nothing is claimed: its age is null then, with the reason.
     `under_way`: operations for which something is held back that they may be about to change.
+    Operations that the scope does not show are not named, here as under `/operations`.
     """
     reader = reader_of(cluster, scope)
     look = DriftLook.objects.filter(pk=cluster.pk).first()
     found = found_in(reader, cluster, look, topics_sharing_racks(cluster.pk))
     shown = found.differences[:DIFFERENCES_MAX]
-    rows = _with_sightings(reader, found, shown)
+    known = _sightings(reader.cluster_id, shown)
+    named = _named(reader, found, shown, known.values())
+    read_at = {each.name: each.as_of for each in found.areas if each.as_of is not None}
     return {
-        "data": rows,
+        "data": [
+            {
+                **each.as_row(),
+                **_seen(reader, found, each, read_at[each.area], known.get(each.mark), named=named),
+            }
+            for each in shown
+        ],
         "left_out": len(found.differences) - len(shown),
         "areas": [
             {
@@ -49,7 +60,7 @@ def cluster_drift(cluster: Cluster, scope: Scope) -> dict[str, Any]:
             }
             for each in found.areas
         ],
-        "under_way": sorted(found.under_way),
+        "under_way": sorted(found.under_way & named),
     }
 
 
@@ -59,14 +70,17 @@ def sightings(reader: Reader, drifted: Sequence[Drifted]) -> Told:
     found = Found(differences=list(differences))
     settle(found, reader.cluster_id)
     known = _sightings(reader.cluster_id, found.differences)
+    named = _named(reader, found, found.differences, known.values())
     now = timezone.now()
     rows = [
         None
         if each.mark in found.held
-        else _seen(reader, found, each, _moment(one.as_of) or now, known.get(each.mark))
+        else _seen(
+            reader, found, each, _moment(one.as_of) or now, known.get(each.mark), named=named
+        )
         for each, one in zip(differences, drifted, strict=True)
     ]
-    return Told(rows, sorted(found.under_way))
+    return Told(rows, sorted(found.under_way & named))
 
 
 def sightings_revision(cluster_id: str, area: str) -> list[Any]:
@@ -83,15 +97,26 @@ def topics_sharing_racks(cluster_id: str) -> list[str]:
     return sorted(set(names))
 
 
-def _with_sightings(
-    reader: Reader, found: Found, shown: Sequence[Difference]
-) -> list[dict[str, Any]]:
-    known = _sightings(reader.cluster_id, shown)
-    read_at = {each.name: each.as_of for each in found.areas if each.as_of is not None}
-    return [
-        {**each.as_row(), **_seen(reader, found, each, read_at[each.area], known.get(each.mark))}
-        for each in shown
-    ]
+def _named(
+    reader: Reader, found: Found, shown: Iterable[Difference], rows: Iterable[DriftSighting]
+) -> frozenset[str]:
+    """Operations that the reader may see, of those that the answer would name."""
+    ids = {each.operation_id for each in shown} | {row.who["operation_id"] for row in rows}
+    return _seen_of(reader, {each for each in ids | found.under_way if each is not None})
+
+
+def _seen_of(reader: Reader, ids: Collection[str]) -> frozenset[str]:
+    """As `operations.scopes.shows`, of one cluster's operations in one statement."""
+    if reader.sees_whole or not ids:
+        return frozenset(ids)
+    names = {reader.cluster_id: reader.cluster_name}
+    rows = Operation.objects.filter(pk__in=ids, cluster_id=reader.cluster_id)
+    rows = rows.select_related("plan").defer("memo", "plan__impact")
+    return frozenset(
+        row.pk
+        for row in rows.iterator(chunk_size=PLANS_AT_ONCE)
+        if is_seen(reader.scope, row.plan, names, reader.cluster_id)
+    )
 
 
 def _seen(
@@ -100,7 +125,12 @@ def _seen(
     each: Difference,
     read_at: datetime,
     row: DriftSighting | None,
+    *,
+    named: Collection[str],
 ) -> dict[str, Any]:
+    """{equal_at, seen_at, changed_at, who}, and `operation_id` null where it is not `named`."""
+    is_hidden = each.operation_id is not None and each.operation_id not in named
+    hidden = {"operation_id": None} if is_hidden else {}
     is_same = row is not None and (row.desired, row.observed) == (
         cut(each.desired),
         cut(each.observed),
@@ -113,19 +143,22 @@ def _seen(
             "seen_at": iso(since.seen_at),
             "changed_at": iso(window.seen_at),
             "who": unknown(window, NOT_YET),
+            **hidden,
         }
-    who = row.who if reader.sees_whole else _for_a_part(row)
+    who = row.who if reader.sees_whole else _for_a_part(row, named)
     return {
         "equal_at": iso(row.equal_at),
         "seen_at": iso(row.seen_at),
         "changed_at": iso(row.changed_at),
         "who": who,
+        **hidden,
     }
 
 
-def _for_a_part(row: DriftSighting) -> dict[str, Any]:
-    """Principals and brokers' logs are of the whole cluster."""
-    if row.who["by"] != BY_PRINCIPAL:
+def _for_a_part(row: DriftSighting, named: Collection[str]) -> dict[str, Any]:
+    """Principals and brokers' logs are of the whole cluster; an operation and its user may be."""
+    is_theirs = row.who["by"] == BY_OPERATION and row.who["operation_id"] in named
+    if is_theirs or row.who["by"] == UNKNOWN:
         return {**row.who, "unread": ""}
     hidden = unknown(Window(equal_at=row.equal_at, seen_at=row.seen_at))
     return {**hidden, "text": FOR_WHOLE}

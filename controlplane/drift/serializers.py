@@ -19,7 +19,9 @@ class DifferenceSerializer(SightedSerializer):
     desired = serializers.CharField(allow_null=True, help_text="As it was left; null: not set.")
     observed = serializers.CharField(allow_null=True)
     operation_id = serializers.CharField(
-        allow_null=True, help_text="That left it so; null: it is a rule of this service."
+        allow_null=True,
+        help_text="That left it so; null: it is a rule of this service (`racks`), or the reader may"
+        " not see the operation.",
     )
     text = serializers.CharField()
 

@@ -5,7 +5,7 @@ Brokers and hosts have `LOOK_S` for all of their answers together; what they did
 unknown.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from controlplane.clusters.connections import gateway_for
 from controlplane.clusters.models import RUNNING, Cluster
+from controlplane.clusters.reports import storable
 from controlplane.clusters.selectors import reader_of
 from controlplane.common import leases
 from controlplane.common.grants import EVERYTHING
@@ -26,12 +27,12 @@ from controlplane.drift.finding import (
     found_in,
     section_revision,
     topic_count,
-    tried_of,
+    tried_in,
     wanted_settings,
 )
 from controlplane.drift.models import DriftLook, DriftSighting
 from controlplane.drift.selectors import topics_sharing_racks
-from controlplane.drift.who import CLOCKS_MAY_DIFFER, Tried, Window, who_of
+from controlplane.drift.who import CLOCKS_MAY_DIFFER, Tried, Window, kinds_about, who_of
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.patience import deadline
 from controlplane.observed.sightings import UNKNOWN
@@ -101,7 +102,10 @@ def look(cluster_id: str) -> bool:
 
 
 def _read_settings(row: DriftLook) -> bool:
-    """What brokers go by; whether they said it. What is not said stays as it was, with why."""
+    """What brokers go by; whether they said it. What is not said stays as it was, with why.
+
+    Brokers may be a tenant's own: they say what PostgreSQL does not keep.
+    """
     wanted = wanted_settings(row.cluster)
     read_at = timezone.now()
     if not wanted:
@@ -110,11 +114,21 @@ def _read_settings(row: DriftLook) -> bool:
     try:
         found = settings_now(gateway_for(row.cluster), sorted(wanted))
     except GatewayError as error:
-        row.settings_reason = (error.detail or error.code)[:REASON_MAX]
+        row.settings_reason = storable(error.detail or error.code)[:REASON_MAX]
         _noted(row)
         return False
-    row.settings, row.settings_at, row.settings_reason = found.settings, read_at, found.reason
+    row.settings = {
+        broker: {key: _kept(said) for key, said in entries.items()}
+        for broker, entries in found.settings.items()
+    }
+    row.settings_at, row.settings_reason = read_at, storable(found.reason)
     return _noted(row)
+
+
+def _kept(said: list[Any] | None) -> list[Any] | None:
+    if said is None:
+        return None
+    return [storable(each) if isinstance(each, str) else each for each in said]
 
 
 def _noted(row: DriftLook) -> bool:
@@ -203,7 +217,7 @@ def _authors(cluster: Cluster, sought: Sought) -> dict[str, dict[str, Any]]:
     moments = [window.equal_at for _, window in sought]
     since = None if None in moments else min(filter(None, moments))
     changes, unread = changes_since(cluster, _ms_before(since))
-    tried = list(_tried(cluster.pk, since))
+    tried = _tried(cluster.pk, since, kinds_about(each for each, _ in sought))
     return {
         each.mark: who_of(each, window, tried=tried, changes=changes, unread=unread)
         for each, window in sought
@@ -214,13 +228,17 @@ def _ms_before(since: datetime | None) -> int:
     return 0 if since is None else int((since - CLOCKS_MAY_DIFFER).timestamp() * 1_000)
 
 
-def _tried(cluster_id: str, since: datetime | None) -> Iterable[Tried]:
-    """Operations that ended without having been verified, the newest."""
-    rows = Operation.objects.filter(cluster_id=cluster_id, state__in=(FAILED, CANCELLED))
+def _tried(cluster_id: str, since: datetime | None, kinds: Collection[str]) -> list[Tried]:
+    """Operations of these kinds that ended without having been verified, the newest."""
+    rows = Operation.objects.filter(
+        cluster_id=cluster_id,
+        state__in=(FAILED, CANCELLED),
+        kind__in=sorted(kinds),
+        finished_at__isnull=False,
+    )
     if since is not None:
         rows = rows.filter(finished_at__gte=since)
-    newest = rows.select_related("plan").order_by("-finished_at")[:TRIED_MAX]
-    return [tried_of(each) for each in newest if each.finished_at is not None]
+    return tried_in(rows.order_by("-finished_at")[:TRIED_MAX])
 
 
 def _write(

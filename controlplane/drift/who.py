@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from controlplane.common.hashing import canonical_json
 from controlplane.common.times import iso, iso_of_ms
 from controlplane.drift.differences import ACL, QUOTA, REPLICAS, SETTING, TOPIC, USER, Difference
 from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_USER
@@ -30,19 +31,59 @@ ROLLS: Final = frozenset({"cluster.restart", "cluster.upgrade", "broker.restart"
 """While brokers start, some go by their files of before."""
 MOVES_BROKERS: Final = frozenset({"cluster.replace_broker"})
 PARTITIONS, FACTOR = "partitions", "replication_factor"
+_KEYS_IN: Final[Mapping[str, str]] = {
+    "cluster.configure": "config",
+    "quota.set": "quotas",
+    "topic.update": "configs",
+}
+"""Which of a kind's inputs has the keys that it sets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """An operation of ours that ended without having been verified."""
+    """An operation of ours that has not ended, or ended without having been verified.
+
+    Of its plan, which may name thousands of partitions, what is asked of each difference.
+
+    Attributes:
+        keys: of the settings or quotas that it sets.
+        topics: whose replicas it moves.
+        rules: that it makes or deletes, each as its canonical text.
+    """
 
     id: str
     kind: str
     actor: str
     at: datetime
     resource: str
-    inputs: Mapping[str, Any]
-    diff: Mapping[str, Any]
+    keys: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+    rules: frozenset[str] = frozenset()
+
+
+def tried_as(
+    *,
+    id: str,  # noqa: A002 - the operation's
+    kind: str,
+    actor: str,
+    at: datetime,
+    resource: str,
+    inputs: Mapping[str, Any],
+    diff: Mapping[str, Any],
+) -> Tried:
+    """Of an operation and its plan."""
+    rows = diff.get("partitions") or [] if kind == "reassignment" else []
+    rules = _rules_of(kind, inputs, diff) if kind in KINDS[ACL] else []
+    return Tried(
+        id=id,
+        kind=kind,
+        actor=actor,
+        at=at,
+        resource=resource,
+        keys=frozenset(inputs.get(_KEYS_IN[kind]) or ()) if kind in _KEYS_IN else frozenset(),
+        topics=frozenset(row["topic"] for row in rows if "topic" in row),
+        rules=frozenset(canonical_json(rule) for rule in rules),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,22 +177,31 @@ def is_under_way(difference: Difference, tried: Tried) -> bool:
     return is_about(difference, tried)
 
 
+def kinds_about(differences: Iterable[Difference]) -> frozenset[str]:
+    """Of operations that may hold one of these: `is_under_way` is false of all others."""
+    areas = {each.area for each in differences}
+    found: set[str] = set().union(*(KINDS[area] for area in areas))
+    if SETTING in areas:
+        found |= ROLLS
+    if REPLICAS in areas:
+        found |= MOVES_BROKERS
+    return frozenset(found)
+
+
 def is_about(difference: Difference, tried: Tried) -> bool:
     return tried.kind in KINDS[difference.area] and _ABOUT[difference.area](difference, tried)
 
 
 def _about_setting(difference: Difference, tried: Tried) -> bool:
-    return difference.name in (tried.inputs.get("config") or {})
+    return difference.name in tried.keys
 
 
 def _about_quota(difference: Difference, tried: Tried) -> bool:
-    is_its = tried.resource == f"quota/{difference.name}"
-    return is_its and difference.field in (tried.inputs.get("quotas") or {})
+    return tried.resource == f"quota/{difference.name}" and difference.field in tried.keys
 
 
 def _about_replicas(difference: Difference, tried: Tried) -> bool:
-    rows = tried.diff.get("partitions") or []
-    return any(row.get("topic") == difference.name for row in rows)
+    return difference.name in tried.topics
 
 
 def _about_topic(difference: Difference, tried: Tried) -> bool:
@@ -165,7 +215,7 @@ def _about_user(difference: Difference, tried: Tried) -> bool:
 
 
 def _about_rule(difference: Difference, tried: Tried) -> bool:
-    return _rule_of(difference) in _rules_of(tried)
+    return canonical_json(_rule_of(difference)) in tried.rules
 
 
 _ABOUT: Final[Mapping[str, Callable[[Difference, Tried], bool]]] = {
@@ -180,16 +230,18 @@ _ABOUT: Final[Mapping[str, Callable[[Difference, Tried], bool]]] = {
 
 def _changes(tried: Tried, field: str) -> bool:
     if tried.kind == "topic.update":
-        return field in (tried.inputs.get("configs") or {})
+        return field in tried.keys
     return tried.kind == "topic.create" or field == PARTITIONS
 
 
-def _rules_of(tried: Tried) -> list[Mapping[str, Any]]:
-    if tried.kind == "user.create":
-        return list(tried.inputs.get("acls") or [])
-    if tried.kind == "user.delete":
-        return list((tried.diff.get("before") or {}).get("acls") or [])
-    return list(tried.inputs.get("bindings") or [])
+def _rules_of(
+    kind: str, inputs: Mapping[str, Any], diff: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    if kind == "user.create":
+        return list(inputs.get("acls") or [])
+    if kind == "user.delete":
+        return list((diff.get("before") or {}).get("acls") or [])
+    return list(inputs.get("bindings") or [])
 
 
 def _rule_of(difference: Difference) -> Mapping[str, Any]:

@@ -9,10 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from controlplane.audit.services import SYSTEM, Actor, audit_record
 from controlplane.common.crypto import seal, unseal
-from controlplane.common.hashing import content_hash
+from controlplane.common.hashing import canonical_json, content_hash
 from controlplane.common.problems import (
     Conflict,
     Gone,
@@ -153,9 +154,20 @@ def _made(
     if plan.impact["undo"] is None:
         plan.impact["warnings"].append(_final(kind, is_undo=reverts is not None))
     about_what = [plan.kind, plan.cluster_id, plan.resource, checked]
-    plan.plan_hash = content_hash([*about_what, draft.diff, draft.preconditions, radius])
+    plan.plan_hash = _mark_of([*about_what, draft.diff, draft.preconditions, radius])
     _keep(plan, actor)
     return plan
+
+
+def _mark_of(content: list[Any]) -> str:
+    """The same for plans that say the same, in hex, and by the service's own key.
+
+    Preconditions hold what readers are not shown, as places and connect strings: of a plain hash
+    somebody could try by themselves what is behind it. Plans are confirmed by the hash that is
+    stored with them, so another key, or an older formula, changes nothing for those that are open.
+    """
+    text = canonical_json(content)
+    return str(salted_hmac("penstock.plan-hash", text, algorithm="sha256").hexdigest())
 
 
 def _keep(plan: Plan, actor: Actor) -> None:

@@ -2,6 +2,9 @@
 
 Of an allowed few operations alone: those that make topics, settings, rules, logins and quotas
 otherwise than they were. What failed changed nothing and is left out.
+
+The log bounds itself by principal and address: what it held back may have been changes, and counts
+as left out. So does what the end of a change says that is too long.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ LEFT_OUT_MAX: Final = 1_000
 """That are counted."""
 _PARTS: Final = ("principal", "host", "operation", "resource", "detail")
 _SUCCESS: Final = "SUCCESS"
+_SUPPRESSED: Final = "suppressed"
 
 
 def read_administered(pieces: Sequence[Piece], query: AdministeredQuery) -> dict[str, Any]:
@@ -49,7 +53,8 @@ def read_administered(pieces: Sequence[Piece], query: AdministeredQuery) -> dict
 
     A change is {at_ms, principal, host, operation, resource, detail}. `since_ms` is how far back
     was looked, None where the log holds no line; `is_whole` says that nothing newer than what was
-    asked for is missing but what `left_out` counts.
+    asked for is missing but what `left_out` counts: further changes, changes without their end (the
+    last keys of many), and lines that the broker held back as there were too many.
 
     Raises:
         QuestionError: the broker writes no audit log here.
@@ -94,6 +99,8 @@ class _Found:
         self.since_ms = row["time_ms"]
         if row["time_ms"] < self._asked_ms:
             self.is_past = True
+        elif row.get("event") == _SUPPRESSED:
+            self._leave_out(row["lines"] if _is_whole(row.get("lines")) else 1)
         elif (
             row.get("event") == "administered"
             and row.get("outcome") == _SUCCESS
@@ -102,14 +109,20 @@ class _Found:
             self._keep(row)
 
     def _keep(self, row: dict[str, Any]) -> None:
-        said: dict[str, Any] = {name: str(row.get(name, ""))[:PART_MAX] for name in _PARTS}
+        parts = {name: str(row.get(name, "")) for name in _PARTS}
+        said: dict[str, Any] = {name: text[:PART_MAX] for name, text in parts.items()}
         said["at_ms"] = row["time_ms"]
         cost = len(json.dumps(said, ensure_ascii=False).encode(errors="replace")) + 1
-        if len(self.changes) >= self._changes_max or cost > self._bytes_left:
-            self.left_out = min(self.left_out + 1, LEFT_OUT_MAX)
+        is_kept = len(self.changes) < self._changes_max and cost <= self._bytes_left
+        if not is_kept or any(len(text) > PART_MAX for text in parts.values()):
+            self._leave_out(1)
+        if not is_kept:
             return
         self._bytes_left -= cost
         self.changes.append(said)
+
+    def _leave_out(self, count: int) -> None:
+        self.left_out = min(self.left_out + count, LEFT_OUT_MAX)
 
 
 def _is_whole(value: object) -> bool:

@@ -36,7 +36,9 @@ _DELETED, _FUTURE, _STRAY = "-delete", "-future", "-stray"
 
 
 class LogDirError(Exception):
-    """One line: the broker cannot have the directories that are wanted."""
+    """One line: the broker cannot have the directories that are wanted. It reaches the broker's
+    tenant: directories are called by their names, and no path is in it.
+    """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ class LogDirs:
         name, place = directory.name, self._place(directory)
         if name in note.given_up and not directory.problem:
             # Its replicas were made anew elsewhere.
-            _remove(place)
+            _remove(place, name)
             note.given_up.remove(name)
             note.used.pop(name, None)
         if name in note.given_up:
@@ -145,13 +147,13 @@ class LogDirs:
                 entry = self._entry(directory, had)
                 said = entry.problem or "It still holds replicas, so it was not taken away."
                 return dataclasses.replace(entry, problem=said)
-            (_set_aside if _has_strays(place) else _remove)(place)
+            (_set_aside if _has_strays(place) else _remove)(place, name)
             del note.used[name]
             return None
         if had is None:
             if directory.problem:
                 raise LogDirError(f"data directory {name}: {directory.problem}")
-            _set_aside(place)
+            _set_aside(place, name)
             note.used[name] = had = directory.directory_id
         return self._entry(directory, had)
 
@@ -178,7 +180,10 @@ class LogDirs:
         except FileNotFoundError:
             return _Note({}, [])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise LogDirError(f"{path} cannot be understood: restore the file") from error
+            raise LogDirError(
+                f"data directory {MAIN}: the broker's {NOTE_FILE} cannot be understood: restore the"
+                " file"
+            ) from error
 
     def _write(self, note: _Note) -> None:
         if not note.used and not note.given_up:
@@ -207,21 +212,23 @@ def _has_strays(place: Path) -> bool:
         return False
 
 
-def _remove(place: Path) -> None:
+def _remove(place: Path, name: str) -> None:
     """Raises LogDirError."""
     try:
         shutil.rmtree(place)
     except FileNotFoundError:
         return
     except OSError as error:
-        raise LogDirError(f"{place} cannot be removed: {error.strerror}") from error
+        why = f"what the broker has there cannot be removed: {error.strerror}"
+        raise LogDirError(f"data directory {name}: {why}") from error
 
 
-def _set_aside(place: Path) -> None:
+def _set_aside(place: Path, name: str) -> None:
     """What nobody knows anything of is kept, under a name that no broker has."""
     if not place.exists():
         return
     try:
         place.rename(place.with_name(f".aside-{place.name}-{time.time_ns()}"))
     except OSError as error:
-        raise LogDirError(f"{place} cannot be put aside: {error.strerror}") from error
+        why = f"what is there already cannot be put aside: {error.strerror}"
+        raise LogDirError(f"data directory {name}: {why}") from error

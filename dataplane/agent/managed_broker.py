@@ -179,7 +179,7 @@ class ManagedBroker:
             except Exception as error:
                 log.exception("%s could not be made %s", self.key, desired.wanted.value)
                 now_ms = self._clock.realtime_ms()
-                failed = Report(BrokerState.FAILED, message=str(error), since_ms=now_ms)
+                failed = Report(BrokerState.FAILED, message=_said(error), since_ms=now_ms)
                 self._publish(failed, desired.generation)
             else:
                 self._done = desired
@@ -411,3 +411,8 @@ def leftovers(data_dir: Path) -> list[tuple[str, Identity]]:
         if identity is not None:
             found.append((pid_file.parent.name, identity))
     return found
+
+
+def _said(error: Exception) -> str:
+    """As the broker's tenant reads it: of the system's own errors the words without the path."""
+    return (error.strerror or type(error).__name__) if isinstance(error, OSError) else str(error)

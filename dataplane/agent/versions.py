@@ -256,7 +256,7 @@ def digest_of(root: Path, *, is_checked: bool) -> str:
             whole.update(f"{path.relative_to(root)}\0{len(content)}\0".encode())
             whole.update(content)
     except OSError as error:
-        raise VersionError(f"version {root.name} cannot be read: {error}") from error
+        raise VersionError(f"version {root.name} cannot be read: {error.strerror}") from error
     return whole.hexdigest()
 
 

@@ -38,7 +38,7 @@ def judge(cluster: ClusterFacts, tuning: Tuning) -> Verdict:
 
 def _condition(cluster: ClusterFacts, failed: Failed, setting: Setting) -> Condition:
     names = tuple(str(broker.id) for broker, _ in failed)
-    parts = [f"broker {broker.id}'s {_called(one)}" for broker, dirs in failed for one in dirs]
+    parts = [_called(one, broker.id, cluster) for broker, dirs in failed for one in dirs]
     few = counted(len(parts), "log directory has", "log directories have")
     return Condition(
         key=Key(RULE.id, cluster.id),
@@ -53,11 +53,15 @@ def _condition(cluster: ClusterFacts, failed: Failed, setting: Setting) -> Condi
     )
 
 
-def _called(one: FailedDir) -> str:
+def _called(one: FailedDir, broker: int, cluster: ClusterFacts) -> str:
+    """Paths of hosts are their operators'; brokers that others run have no other name for it."""
     if one.name:
-        return one.name
+        return f"broker {broker}'s {one.name}"
+    if cluster.is_managed:
+        return f"a log directory of broker {broker}"
     # Of a long path the end tells directories apart.
-    return one.path if len(one.path) <= PATH_SHOWN else f"…{one.path[-PATH_SHOWN:]}"
+    path = one.path if len(one.path) <= PATH_SHOWN else f"…{one.path[-PATH_SHOWN:]}"
+    return f"broker {broker}'s {path}"
 
 
 def _removable(failed: Failed) -> str | None:

@@ -5438,7 +5438,7 @@ export interface components {
             /** @description Of a topic, user or client; a setting's key; a rule in words. */
             name: string;
             observed: string | null;
-            /** @description That left it so; null: it is a rule of this service. */
+            /** @description That left it so; null: it is a rule of this service (`racks`), or the reader may not see the operation. */
             operation_id: string | null;
             /**
              * Format: date-time

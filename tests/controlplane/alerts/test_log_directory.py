@@ -50,10 +50,18 @@ def test_what_no_plan_can_take_away_is_not_named_for_one(failed):
 
 def test_of_several_brokers_each_is_named():
     both = (broker(1, failed_dirs=(FAST,)), broker(2, failed_dirs=(FailedDir("/d" * 60, ERROR),)))
-    found = holding(cluster(brokers=both))[RULE]
+    found = holding(cluster(brokers=both, is_managed=False))[RULE]
     assert found.members == ("1", "2")
     assert found.values["directory"] is None
     assert "broker 1's fast, broker 2's …" in found.summary
+
+
+def test_paths_of_hosts_are_not_told_to_tenants():
+    """As right after the start of an agent, which does not say yet what it calls them."""
+    failed = (FailedDir("/srv/disks/7", ERROR), FAST)
+    found = holding(cluster(brokers=(broker(2, failed_dirs=failed),)))[RULE]
+    assert "a log directory of broker 2, broker 2's fast: replicas" in found.summary
+    assert "/srv" not in str(found)
 
 
 def test_that_a_broker_does_not_say_it_is_unknown_and_never_well():

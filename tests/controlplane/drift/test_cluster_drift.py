@@ -10,6 +10,7 @@ from controlplane.clusters.questions import Answered
 from controlplane.common.grants import Grant, Match, Over, Pattern
 from controlplane.common.problems import Conflict, Problem
 from controlplane.drift.models import DriftLook, DriftSighting
+from controlplane.drift.selectors import FOR_WHOLE
 from controlplane.drift.services import LOOKS_A_ROUND, due, look
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.types import TP
@@ -123,6 +124,19 @@ def test_settings_that_could_not_be_read_are_as_of_before_with_the_reason(theirs
     assert (found["data"], area["stale_reason"], area["count"]) == ([], "away", 0)
 
 
+def test_what_a_tenant_s_own_brokers_say_can_be_kept(theirs):
+    """PostgreSQL refuses nulls and half surrogate pairs: each look would fail on them."""
+    theirs.run("cluster.configure", config={KEY: "1000"}, canary_s=0)
+    theirs.gateway.broker_defaults[KEY] = "2\0\udc00"
+    assert one(theirs, "setting")["observed"] == "2??"
+    kept = DriftLook.objects.get(cluster=theirs.cluster)
+    assert [entries[KEY][0] for entries in kept.settings.values()] == ["2??"] * 4
+    theirs.gateway.fail_next("describe_cluster", GatewayError("TIMED_OUT", "a\0b\ud800"))
+    assert look(theirs.cluster.pk)
+    kept.refresh_from_db()
+    assert kept.settings_reason == "a?b?"
+
+
 def test_of_what_was_never_read_nothing_is_claimed(theirs):
     found = asked(theirs)
     assert found["data"] == []
@@ -204,6 +218,34 @@ def test_replicas_that_share_a_rack_are_spread_or_accepted(theirs):
     assert row["back"]["inputs"]["topics"] == ["orders"]
     run(theirs, row["adopt"])
     assert drift(theirs) == []
+
+
+def test_plans_of_all_topics_together_are_bounded(theirs, monkeypatch):
+    theirs.run("reassignment", moves=[{"topic": "other", "partition": 0, "replicas": [3, 4]}])
+    moved(theirs, (3, 4), (4, 3))
+    for topic in ("orders", "other"):
+        theirs.gateway.topics[topic].partitions[0].replicas = (1, 2)
+    monkeypatch.setattr("controlplane.drift.finding.ANSWER_MOVES_MAX", 2)
+    first, second = drift(theirs)
+    assert (first["name"], len(first["back"]["inputs"]["moves"])) == ("orders", 1)
+    assert (second["name"], second["back"], second["adopt"]) == ("other", None, None)
+    assert second["observed"] == "partition 0 on 1, 2"
+    assert "make plans of parts of them" in second["adopt_problem"]
+
+
+def test_operations_that_cannot_be_about_it_are_not_loaded(theirs, monkeypatch):
+    """Plans are large; another kind's are not read, and do not use up the bound."""
+    theirs.run("quota.set", user="app", quotas={RATE: 1_000_000})
+    theirs.gateway.alter_quotas((("user", "app"),), {RATE: 5.0})
+    plan = theirs.plan(
+        "reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [3, 4]}]
+    )
+    moving = theirs.start(plan)
+    operation = theirs.start(theirs.plan("quota.set", user="app", quotas={RATE: 7}))
+    monkeypatch.setattr("controlplane.drift.finding.ACTIVE_MAX", 1)
+    found = (seen(theirs), asked(theirs))[1]
+    assert moving.pk < operation.pk
+    assert (found["data"], found["under_way"]) == ([], [operation.id])
 
 
 def test_while_an_operation_moves_them_nothing_is_claimed(theirs):
@@ -289,6 +331,18 @@ def test_a_line_about_something_else_names_nobody(ours, more):
     assert who["text"].startswith("unknown: changed outside of Penstock since 2")
 
 
+def test_a_log_of_which_something_was_held_back_may_say_more(ours):
+    seen(ours)
+    ours.gateway.alter_quotas((("user", "app"),), {RATE: 5.0})
+    body = {"changes": [], "since_ms": 1, "is_whole": True, "left_out": 3}
+    ours.hosts.answers = lambda _question: Answered(body, at_ms=1)
+    who = one(ours, "quota")["who"]
+    assert (who["by"], who["unread"]) == (
+        "unknown",
+        "Of broker 1 not all of the audit log could be read.",
+    )
+
+
 def test_an_operation_that_did_not_succeed_is_named(ours):
     seen(ours)
     operation = ours.start(ours.plan("quota.set", user="app", quotas={RATE: 5}))
@@ -330,6 +384,34 @@ def test_a_reader_of_a_part_sees_their_topics_alone(theirs):
     assert {each["area"] for each in found["areas"]} == {"replicas", "topic"}
     of_other = member_of(theirs.tenant, [over_topic("other")], "bob")
     assert asked(theirs, of_other)["data"] == []
+
+
+def test_a_reader_of_a_part_is_named_no_operation_that_they_do_not_see(theirs):
+    left = moved(theirs, (3, 4), (4, 3))
+    seen(theirs)
+    moving = theirs.start(
+        theirs.plan("reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [1, 2]}])
+    )
+    elsewhere(theirs, 0, (1, 2))
+    seen(theirs)
+    ann = member_of(theirs.tenant, [over_topic("orders")], "ann")
+    assert asked(theirs)["under_way"] == [moving.id]
+    assert asked(theirs, ann)["under_way"] == []
+    Operation.objects.filter(pk=moving.pk).update(state="failed", finished_at=timezone.now())
+    (row,) = drift(theirs)
+    assert (row["operation_id"], row["who"]["operation_id"]) == (left.id, moving.id)
+    answer = asked(theirs, ann)
+    (hidden,) = answer["data"]
+    assert (hidden["name"], hidden["operation_id"], hidden["seen_at"]) == (
+        "orders",
+        None,
+        row["seen_at"],
+    )
+    assert (hidden["who"]["by"], hidden["who"]["text"]) == ("unknown", FOR_WHOLE)
+    assert "user:test" not in str(answer)
+    assert [each for each in (left.id, moving.id) if each in str(answer)] == []
+    for each in (left, moving):
+        assert ann.get(f"/api/v1/operations/{each.id}").status_code == 404
 
 
 def test_another_tenant_s_cluster_is_not_there(theirs):

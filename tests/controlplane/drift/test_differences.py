@@ -13,6 +13,7 @@ from controlplane.drift.of_replicas import (
     desired_replicas,
     placement_drift,
     racks_drift,
+    within,
 )
 from controlplane.drift.of_settings import (
     OF_ALL,
@@ -22,7 +23,15 @@ from controlplane.drift.of_settings import (
     desired_settings,
     settings_drift,
 )
-from controlplane.drift.who import Change, Tried, Window, is_under_way, who_of
+from controlplane.drift.who import (
+    KINDS,
+    Change,
+    Window,
+    is_under_way,
+    kinds_about,
+    tried_as,
+    who_of,
+)
 from controlplane.gateway.types import TP
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -145,6 +154,23 @@ def test_what_is_named_is_bounded_and_the_rest_counted():
     assert len(long.as_row()["observed"]) == TEXT_MAX
 
 
+def test_plans_of_one_answer_name_so_many_moves_and_no_more():
+    """Each topic within its bound, all of them together are bounded as well."""
+    topics = [
+        placement_drift(name, dict.fromkeys(range(3), left()), dict.fromkeys(range(3), (2, 1)),
+                        live=(1, 2))
+        for name in ("a", "b", "c")
+    ]  # fmt: skip
+    found, room = [], 9
+    for each in topics:
+        kept, room = within(each, room)
+        found.append((kept.back is None, kept.adopt is None))
+    assert (found, room) == ([(False, False), (False, True), (True, True)], 0)
+    assert kept.back_problem == kept.adopt_problem
+    assert "make plans of parts of them" in kept.adopt_problem
+    assert (kept.mark, kept.observed) == (topics[2].mark, topics[2].observed)
+
+
 def vars_of(difference):
     return {name: getattr(difference, name) for name in difference.__slots__}
 
@@ -247,7 +273,7 @@ def test_a_line_about_something_else_or_of_another_time_does_not(found, line):
 
 
 def tried(kind, resource="", after_s=10, **more):
-    return Tried(
+    return tried_as(
         id="op_9", kind=kind, actor="user:bob", at=AT + timedelta(seconds=after_s),
         resource=resource, **{"inputs": {}, "diff": {}, **more},
     )  # fmt: skip
@@ -282,3 +308,34 @@ def test_rolls_and_replacements_hold_settings_and_replicas():
     assert is_under_way(difference("setting", KEY), tried("cluster.upgrade"))
     assert is_under_way(difference("replicas"), tried("cluster.replace_broker"))
     assert not is_under_way(difference("user", "app"), tried("cluster.upgrade"))
+
+
+def test_of_a_plan_its_topics_are_kept_once_and_not_its_rows():
+    rows = [{"topic": f"t{n % 3}", "partition": n, "after": [1]} for n in range(5_000)]
+    operation = tried("reassignment", inputs={"moves": rows}, diff={"partitions": rows})
+    assert operation.topics == {"t0", "t1", "t2"}
+    assert is_under_way(difference("replicas", "t1"), operation)
+    assert is_under_way(difference("topic", "t1", "replication_factor"), operation)
+    assert not is_under_way(difference("topic", "t1", "retention.ms"), operation)
+    assert not is_under_way(difference("replicas", "t3"), operation)
+    other = tried("topic.partitions", "topic/x", diff={"partitions": {"before": 1, "after": 2}})
+    assert other.topics == frozenset()
+
+
+def test_rules_are_those_that_an_operation_makes_or_deletes():
+    gone = tried("user.delete", "user/app", diff={"before": {"acls": [RULE]}})
+    made = tried("user.create", "user/app", inputs={"acls": [dict(reversed(RULE.items()))]})
+    for each in (gone, made):
+        assert is_under_way(difference("acl", bindings=[RULE]), each)
+        assert not is_under_way(difference("acl", bindings=[{**RULE, "host": "1.2.3.4"}]), each)
+
+
+@pytest.mark.parametrize("area", sorted(KINDS))
+def test_only_kinds_that_may_be_about_it_are_asked_for(area):
+    found = difference(area, KEY, "replication_factor", bindings=[RULE])
+    asked = kinds_about([found])
+    assert asked >= KINDS[area]
+    for kind in {"cluster.upgrade", "cluster.replace_broker", *set().union(*KINDS.values())}:
+        operation = tried(kind, f"{area}/{KEY}", inputs={"config": {KEY: 1}, "bindings": [RULE]})
+        assert kind in asked or not is_under_way(found, operation)
+    assert kinds_about([]) == frozenset()

@@ -133,6 +133,20 @@ def test_an_operation_that_did_not_succeed_is_named(ours):
         assert (one["who"]["by"], one["who"]["operation_id"]) == ("operation", operation.id)
 
 
+def test_a_reader_of_a_part_is_named_the_operations_that_they_see(ours):
+    operation = ours.start(ours.plan("topic.update", name="orders", configs={KEY: "1000"}))
+    ours.gateway.alter_topic_configs("orders", {KEY: "1000"})
+    Operation.objects.filter(pk=operation.pk).update(state="failed", finished_at=timezone.now())
+    seen(ours)
+    grant = Grant(role="viewer", over=Over.TOPIC, names=Pattern(Match.LITERAL, "orders"))
+    ann = member_of(ours.tenant, [grant], "ann")
+    for found in topic_doors(ours, ann):
+        (one,) = found
+        assert (one["who"]["by"], one["who"]["operation_id"]) == ("operation", operation.id)
+        for each in (operation.id, one["operation_id"]):
+            assert ann.get(f"/api/v1/operations/{each}").status_code == 200
+
+
 def test_of_what_an_operation_may_be_about_to_change_nothing_is_claimed(ours):
     ours.gateway.alter_topic_configs("orders", {KEY: "1000"})
     ours.gateway.delete_user("app", MECHANISM)

@@ -8,10 +8,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.common.grants import EVERYTHING
+from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, Gone, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.operations import engine, outbox, tasks
-from controlplane.operations.models import Operation, OutboxMessage
+from controlplane.operations.models import Operation, OutboxMessage, Plan
 from controlplane.operations.operations import StepFailedError, required_kind
 from controlplane.operations.queues import QUEUED_AT
 from controlplane.operations.selectors import operation_get
@@ -320,6 +321,26 @@ def test_hashes_differ_with_what_is_decided(world):
     second = world.plan("topic.create", name="a", partitions=2)
     again = world.plan("topic.create", name="a", partitions=1)
     assert first.plan_hash == again.plan_hash != second.plan_hash
+
+
+def test_a_hash_cannot_be_made_without_the_service_s_key(world, settings):
+    """Of a plain one, guesses at what a plan's preconditions hold could be tried by anybody."""
+    plan = world.plan("topic.create", name="a", partitions=1)
+    about = [plan.kind, plan.cluster_id, plan.resource, plan.inputs]
+    content = [*about, plan.diff, plan.preconditions, plan.impact["blast_radius"]]
+    assert len(plan.plan_hash) == len(content_hash(content))
+    assert plan.plan_hash != content_hash(content)
+    settings.SECRET_KEY = "another"
+    assert world.plan("topic.create", name="a", partitions=1).plan_hash != plan.plan_hash
+
+
+def test_a_plan_is_confirmed_by_the_hash_that_is_stored_with_it(world, settings):
+    """Plans that were open while the key or the formula changed stay so."""
+    plan = world.plan("topic.create", name="a")
+    Plan.objects.filter(pk=plan.pk).update(plan_hash=content_hash(["of", "before"]))
+    plan.refresh_from_db()
+    settings.SECRET_KEY = "another"
+    assert world.start(plan).state == "pending"
 
 
 def test_an_unknown_kind_is_named(world):

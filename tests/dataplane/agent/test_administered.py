@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dataplane.agent.administered import OPERATIONS, PART_MAX, read_administered
+from dataplane.agent.administered import (
+    LEFT_OUT_MAX,
+    OPERATIONS,
+    PART_MAX,
+    read_administered,
+)
 from dataplane.agent.pieces import Piece
 from dataplane.agent.questions import (
     ANSWER_BYTES_MAX,
@@ -17,6 +22,7 @@ from dataplane.agent.questions import (
     decode_question,
     encode_answer,
 )
+from dataplane.broker.security import audit_log
 from dataplane.handlers import audit_entries
 
 
@@ -78,9 +84,44 @@ def test_an_answer_is_bounded_and_says_what_it_leaves_out():
     rows = [change(at, detail="k" * 5_000) for at in range(CHANGES_MAX + 50)]
     found = read_administered([piece(*rows)], AdministeredQuery(10**6, 0))
     assert len(found["changes"]) <= CHANGES_MAX
-    assert found["left_out"] == len(rows) - len(found["changes"])
+    assert found["left_out"] == len(rows), "of those that are there the last keys are not"
     assert len(found["changes"][0]["detail"]) == PART_MAX
     assert len(encode_answer(found, at_ms=1)) < ANSWER_BYTES_MAX
+
+
+def held_back(at_ms, lines=1):
+    return {
+        "time_ms": at_ms,
+        "event": "suppressed",
+        "principal": "User:eve",
+        "host": "10.0.0.9",
+        "lines": lines,
+    }
+
+
+def test_what_the_broker_held_back_since_then_is_left_out():
+    """Who hides a change behind a hundred others of the same second is not overlooked."""
+    log = piece(held_back(3, 8), change(5), held_back(6, 2), held_back(7, 4), held_back(8, "x"))
+    found = read_administered([log], AdministeredQuery(10, 4))
+    assert (len(found["changes"]), found["left_out"]) == (1, 7)
+    assert found["is_whole"] is True
+    many = piece(held_back(5, 10**9), held_back(6, 10**9))
+    assert read_administered([many], AdministeredQuery(10, 4))["left_out"] == LEFT_OUT_MAX
+
+
+@pytest.mark.parametrize(
+    ("detail", "left_out"), [("k" * PART_MAX, 0), ("k" * PART_MAX + ",l", 1), ("", 0)]
+)
+def test_a_change_whose_last_keys_are_not_there_counts_as_left_out(detail, left_out):
+    found = read_administered([piece(change(5, detail=detail))], AdministeredQuery(10, 0))
+    assert (len(found["changes"]), found["left_out"]) == (1, left_out)
+    assert len(found["changes"][0]["detail"]) <= PART_MAX
+
+
+def test_a_line_s_parts_are_cut_by_the_log_after_they_are_cut_here():
+    """Else one that the log has cut would pass for whole."""
+    assert PART_MAX < audit_log.TEXT_MAX
+    assert held_back(1)["event"] == audit_log.SUPPRESSED
 
 
 def test_without_a_log_nothing_is_known():

@@ -67,3 +67,23 @@ async def test_an_unreadable_desired_state_has_failed_although_a_process_runs(tm
         assert (reports[-1]["state"], reports[-1]["generation"]) == ("failed", 5)
     finally:
         await broker.close(keep_running=False)
+
+
+async def test_why_the_system_refuses_is_said_without_the_path(tmp_path):
+    """The broker's tenant reads it; the agent's own log has the whole of it."""
+    (tmp_path / "main").write_text("no directory")
+    reports = []
+    broker = ManagedBroker(
+        KEY,
+        tmp_path / "main" / KEY,
+        FakeZooKeeper().connect(),
+        clock=OsClock(),
+        unseal=lambda _token: {},
+        report=lambda _key, data: reports.append(json.loads(data)),
+    )
+    try:
+        broker.want(DesiredBroker(KEY, "kc_test", 7, 1, Wanted.RUNNING, {}))
+        await until(lambda: bool(reports), lambda: str(reports))
+        assert (reports[-1]["state"], reports[-1]["message"]) == ("failed", "Not a directory")
+    finally:
+        await broker.close(keep_running=False)

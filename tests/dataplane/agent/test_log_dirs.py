@@ -150,5 +150,25 @@ def test_a_deleted_broker_leaves_nothing_on_any_disk(broker):
 def test_a_note_that_cannot_be_read_is_no_empty_one(broker):
     broker.settle("b")
     (broker.home / "log-dirs.json").write_text("[]")
-    with pytest.raises(LogDirError, match="restore the file"):
+    with pytest.raises(LogDirError, match="restore the file") as caught:
         broker.dirs.check(["b"])
+    assert str(broker.root) not in str(caught.value)
+
+
+def test_what_cannot_be_put_aside_or_removed_is_called_by_its_name(broker):
+    """A tenant reads it: paths of hosts are their operators'."""
+    broker.settle("b")
+    shutil.rmtree(broker.root / "b" / "k-1")
+    (broker.root / "b" / "k-1").write_text("no directory")
+    with pytest.raises(LogDirError) as kept:
+        broker.settle(given_up=["b"])
+    assert str(kept.value) == (
+        "data directory b: what the broker has there cannot be removed: Not a directory"
+    )
+    key = "k" * 250  # no name is left for what is put aside
+    (broker.root / "c" / key).mkdir()
+    with pytest.raises(LogDirError) as aside:
+        LogDirs(key, broker.home, broker.host).settle(["c"], ())
+    assert str(aside.value) == (
+        "data directory c: what is there already cannot be put aside: File name too long"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import stat
 
 import pytest
 
@@ -184,6 +185,14 @@ def test_facts_that_cannot_be_understood_are_refused_without_running_them(source
     (source / "dataplane" / "config" / "release.py").write_text(text)
     with pytest.raises(VersionError, match=why):
         release_facts(source)
+
+
+def test_what_of_a_version_cannot_be_read_is_said_without_its_path(source):
+    """Tenants read why a version is none."""
+    os.mknod(source / "dataplane" / "odd.py", stat.S_IFSOCK | 0o644)
+    with pytest.raises(VersionError) as caught:
+        digest_of(source, is_checked=False)
+    assert str(caught.value) == f"version {source.name} cannot be read: No such device or address"
 
 
 def test_a_report_names_each_and_why_others_are_none(source, versions):

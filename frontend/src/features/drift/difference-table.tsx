@@ -62,13 +62,14 @@ export function DifferenceTable({ clusterId, drift, onPlan, view, onView }: Diff
       cell: ({ row: { original } }) => (
         <>
           <Breakable text={original.desired ?? say.notSet} />{" "}
-          {original.operation_id === null ? (
-            <span className="ps-muted">{say.isARule}</span>
-          ) : (
+          {/* Null of anything but racks: an operation that the reader may not see. */}
+          {original.operation_id !== null ? (
             <OperationLink id={original.operation_id} label={say.operationThatLeft(nameOf(original))}>
               {say.byThisOperation}
             </OperationLink>
-          )}
+          ) : original.field === "racks" ? (
+            <span className="ps-muted">{say.isARule}</span>
+          ) : null}
         </>
       ),
     }),

@@ -77,8 +77,9 @@ class Service:
             redis = self._spawn(stack.redis(config))
             self._await(zookeeper, lambda: stack.zookeeper_serves(config), ZOOKEEPER_READY_S)
             self._await(redis, lambda: stack.redis_serves(config), REDIS_READY_S)
-            was_admitted = self._admit_host()
+            # Which tree is the service's own is kept there, and compared at every session.
             migrated.result()
+            was_admitted = self._admit_host()
             if not config.host_key_file.exists():
                 # Also what was sealed before there were keys of hosts is sealed with this one.
                 self._manage("secrets", "host-key", HOST_ID, "--file", str(config.host_key_file))

@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from controlplane.clusters.connections import gateway_for
 from controlplane.clusters.models import RUNNING, Cluster
-from controlplane.clusters.reports import storable
 from controlplane.clusters.selectors import reader_of
 from controlplane.common import leases
 from controlplane.common.grants import EVERYTHING
 from controlplane.common.times import iso
+from controlplane.common.words import storable
 from controlplane.drift.asking import REASON_MAX, settings_now
 from controlplane.drift.audit_logs import changes_since
 from controlplane.drift.differences import Difference, cut

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from controlplane.administration.services import hosts
 from controlplane.clusters.models import MANAGED, RUNNING, Broker
-from controlplane.healing import addresses, draining, services
+from controlplane.healing import addresses, draining, following, services
 from controlplane.healing.models import HealingCase, HealingPolicy, HostAddressChange, HostDrain
 from controlplane.healing.rules import NONE, Decision
 from controlplane.operations.models import Operation
@@ -100,9 +100,9 @@ def test_a_roll_that_breaks_is_said_and_stops_no_other_host(two, monkeypatch):
     for each in two.hosts.known:
         HostAddressChange.objects.create(host_id=each.host_id, address=each.address, by="test")
     Broker.objects.filter(host_id="host-1").update(address="old")
-    monkeypatch.setattr(addresses, "required_kind", breaks)
+    monkeypatch.setattr(following, "required_kind", breaks)
     assert addresses.address_round() == 0
     rows = {row.host_id: row for row in HostAddressChange.objects.all()}
-    assert rows["host-1"].waiting_for == f"main: {addresses.ODD}"
+    assert rows["host-1"].waiting_for == f"main: {following.ODD}"
     assert rows["host-4"].ended_at is not None
     assert {row.lease_token for row in rows.values()} == {""}

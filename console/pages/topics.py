@@ -36,7 +36,9 @@ def _drift(cluster: Cluster) -> Beside | None:
     found = drift_revision(cluster.pk)
     if found is None:
         return None
-    return Beside([*found, sightings_revision(cluster.pk, TOPIC)])
+    # What no operation was about is not compared: nobody has seen a difference of it.
+    done, *_ = found
+    return Beside([*found, sightings_revision(cluster.pk, TOPIC) if done else None])
 
 
 TOPICS_SOURCES = OfSections(topics=TOPICS, counts=TOPICS, more=_drift)

@@ -97,7 +97,12 @@ def test_labels_are_bounded_and_the_last_of_a_key_holds(monkeypatch):
     }  # fmt: skip
     monkeypatch.setenv("PENSTOCK_HOST_LABELS", "disk=ssd,zone=west,")
     options = argparse.Namespace(
-        host_id="h1", data_dir="d", rack=None, port_range="1-9", address="10.0.0.1"
+        host_id="h1",
+        data_dir="d",
+        rack=None,
+        port_range="1-9",
+        address="10.0.0.1",
+        zookeeper="127.0.0.1:2181",
     )
     assert settings_from(options).labels == {"disk": "ssd", "zone": "west"}
     with pytest.raises(ArgumentsError, match=f"at most {LABELS_MAX}"):

@@ -60,7 +60,7 @@ export const EVERY_PAGE = {
     "/runbooks": ["/runbooks"],
     "/runbooks/$runbookId": [`/runbooks/${runbook().id}`, `/runbooks/${runbook().id}?run=${runbookRun().id}`],
     "/operations": ["/operations"],
-    "/operations/$operationId": ["/operations/op_1"],
+    "/operations/$operationId": ["/operations/op_1", "/operations/op_2"],
     "/audit": ["/audit"],
     "/settings": tabs("/settings", SETTINGS_TABS),
     "/profile": ["/profile"],

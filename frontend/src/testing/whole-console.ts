@@ -36,6 +36,7 @@ import {
 import { apiKey, invitation, member, platformUser, serviceAccount, tenantSummary } from "./samples-administration";
 import { alert, alertDetail, alertOverride, alertRule, delivery, destination, silence } from "./samples-alerts";
 import { group, groupCounts, groupOffset, groupRow, lagPoint } from "./samples-groups";
+import { operationOf, planOf } from "./samples-plans";
 import { runbook, runbookEntry, runbookRun, runbookRunDetail } from "./samples-runbooks";
 import { type Answers, ok } from "./server";
 import { brokerDirectories, directory, failedDirectory } from "./samples-directories";
@@ -56,6 +57,8 @@ const running = {
   ends: [{ at_ms: 0, exit_code: -9, message: "killed by signal 9", log_tail: ["the last line"] }],
   ...{ log_tail: [], log_hidden: null },
 };
+/** An operation that offers the plan of what comes next. */
+const brokersAdded = { ...operationOf("pl_cluster.add_brokers"), id: "op_2" };
 const placed = { leads: 8, follows: 16, out_of_sync: 0, offline: 0, preferred_elsewhere: 1, topics: 1 };
 const placedOf = { topic: "sales", leads: 8, follows: 16, out_of_sync: 1, offline: 0, size_bytes: 2048 };
 const replica = {
@@ -315,6 +318,9 @@ export const WHOLE: Answers = {
   },
   "GET /console/api/pages/operation/op_1": {
     parts: { operation: ok(operation({ cancellable: true, revertible: true })), plan: ok(plan()) },
+  },
+  "GET /console/api/pages/operation/op_2": {
+    parts: { operation: ok(brokersAdded), plan: ok(planOf("cluster.add_brokers")) },
   },
   "GET /api/v1/clusters/c1/analytics/consumption": consumption({
     ...{ as_of: AT, stale_after: "2999-03-04T05:06:07Z", ts_ms: [0, 120_000] },

@@ -87,7 +87,7 @@ def facts_of(cluster: Cluster, silent: dict[str, datetime] | None, now: datetime
                 for row in lost
             ),
         ),
-        silent_hosts=frozenset(silent),
+        silent_hosts=silent,
         under_way=under_way(cluster),
         started=tuple(case.started_at for case in cases if case.started_at and case.by == ""),
         dismissed=frozenset(

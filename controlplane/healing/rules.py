@@ -1,12 +1,12 @@
 """What is to be done about a cluster whose broker's host is silent, and why. Pure.
 
-The observer may be the one that is cut off: where several hosts are silent at once, or ZooKeeper
-does not answer, nothing is done. One replacement at a time, so many a day, in its windows unless
-writes or reads fail already. No text names a host: tenants read them.
+The observer may be the one that is cut off: where several hosts fell silent at about the same time,
+or ZooKeeper does not answer, nothing is done. One replacement at a time, so many a day, in its
+windows unless writes or reads fail already. No text names a host: tenants read them.
 """
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from controlplane.common.words import counted, lasting
@@ -20,6 +20,9 @@ AGAIN_AFTER = timedelta(minutes=30)
 """A broker whose replacement failed is left alone for so long."""
 LOOK_GAP = timedelta(seconds=60)
 """Who has not looked for longer does not know how long a host was silent."""
+AT_ONCE = timedelta(minutes=30)
+"""Hosts that fell silent within so long of each other may have been cut off together. One that was
+silent for days before says nothing about a cut: it would keep a whole fleet from healing."""
 CRASHES = 3
 """So many ends of its process in a row are called a crash loop."""
 
@@ -58,7 +61,7 @@ class Facts:
 
     Attributes:
         zookeeper_sure: whether ZooKeeper said which hosts live.
-        silent_hosts: hosts of any cluster's brokers whose agents are silent.
+        silent_hosts: hosts of any cluster's brokers whose agents are silent, each since when.
         under_way: another operation that changes where the cluster's brokers are, or "".
         started: when replacements began by themselves.
         dismissed: brokers of which a person said no, while this silence lasts.
@@ -69,7 +72,7 @@ class Facts:
     now: datetime
     brokers: tuple[BrokerFact, ...]
     zookeeper_sure: bool = True
-    silent_hosts: frozenset[str] = frozenset()
+    silent_hosts: Mapping[str, datetime] = field(default_factory=dict)
     under_way: str = ""
     started: tuple[datetime, ...] = ()
     dismissed: frozenset[int] = frozenset()
@@ -178,10 +181,11 @@ def _forbidden(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None
     def wait(code: str, text: str) -> Decision:
         return Decision(act=WAIT, code=code, text=f"{why} {text}", broker=one.id)
 
-    if len(facts.silent_hosts) > 1:
+    together = _together(one, facts)
+    if together > 1:
         return wait(
             "several-silent",
-            f"{counted(len(facts.silent_hosts), 'host')} are silent at once: that may be a cut of"
+            f"{counted(together, 'host')} fell silent at about the same time: that may be a cut of"
             " the network, so nothing is done by itself.",
         )
     if facts.under_way:
@@ -195,6 +199,15 @@ def _forbidden(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None
             "bound-reached", f"{counted(today, 'broker')} were put elsewhere in the last 24 hours."
         )
     return None
+
+
+def _together(one: BrokerFact, facts: Facts) -> int:
+    """Hosts that fell silent about when the broker's did; those that did lately, if it is lost."""
+    began = one.silent_since or facts.now
+    return sum(
+        host == one.host_id or abs(since - began) <= AT_ONCE
+        for host, since in facts.silent_hosts.items()
+    )
 
 
 def _outside(one: BrokerFact, policy: Policy, facts: Facts, why: str) -> Decision:

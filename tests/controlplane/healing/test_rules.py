@@ -7,6 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 
 from controlplane.healing.rules import (
+    AT_ONCE,
     NONE,
     PROPOSE,
     REPLACE,
@@ -26,7 +27,7 @@ GONE = BrokerFact(id=2, host_id="b", silent_since=NOW - HOUR, is_up=False)
 FACTS = Facts(
     now=NOW,
     brokers=(BrokerFact(id=1, host_id="a"), GONE, BrokerFact(id=3, host_id="c")),
-    silent_hosts=frozenset({"b"}),
+    silent_hosts={"b": NOW - HOUR},
 )
 NIGHT = Window(day="sunday", begins=time(2), minutes=120)
 
@@ -34,6 +35,11 @@ NIGHT = Window(day="sunday", begins=time(2), minutes=120)
 def with_gone(**changes):
     first, gone, third = FACTS.brokers
     return replace(FACTS, brokers=(first, replace(gone, **changes), third))
+
+
+def silent_too(since):
+    """Another host of the fleet."""
+    return replace(FACTS, silent_hosts={**FACTS.silent_hosts, "x": since})
 
 
 @pytest.mark.parametrize(
@@ -49,7 +55,12 @@ def with_gone(**changes):
         (POLICY, with_gone(is_up=None), NONE, "cluster-silent"),
         (POLICY, with_gone(silent_since=None, is_lost=True), REPLACE, "replace"),
         (POLICY, replace(FACTS, dismissed=frozenset({2})), NONE, "dismissed"),
-        (POLICY, replace(FACTS, silent_hosts=frozenset("bx")), WAIT, "several-silent"),
+        (POLICY, silent_too(NOW - HOUR), WAIT, "several-silent"),
+        (POLICY, silent_too(NOW - HOUR - AT_ONCE), WAIT, "several-silent"),
+        (POLICY, silent_too(NOW - HOUR + AT_ONCE), WAIT, "several-silent"),
+        # Another misfortune, long before or since.
+        (POLICY, silent_too(NOW - 2 * HOUR), REPLACE, "replace"),
+        (POLICY, silent_too(NOW), REPLACE, "replace"),
         (POLICY, replace(FACTS, under_way="reassignment"), WAIT, "under-way"),
         (POLICY, replace(FACTS, failed=((2, NOW - HOUR / 4),)), WAIT, "failed-before"),
         (POLICY, replace(FACTS, failed=((2, NOW - HOUR),)), REPLACE, "replace"),
@@ -76,7 +87,7 @@ def test_it_says_how_long_and_why():
 
 def test_a_crash_loop_is_shown_and_left_to_the_agent():
     brokers = (replace(FACTS.brokers[0], state="backoff", restarts=7),)
-    found = decide(POLICY, replace(FACTS, brokers=brokers, silent_hosts=frozenset()))
+    found = decide(POLICY, replace(FACTS, brokers=brokers, silent_hosts={}))
     assert (found.act, found.code, found.broker) == (NONE, "crash-loop", 1)
     assert "ended 7 times" in found.text
 
@@ -97,7 +108,9 @@ def test_whatever_the_facts_nothing_unsafe_is_decided(seed):
         (one,) = [each for each in facts.brokers if each.id == found.broker]
         assert facts.zookeeper_sure
         assert one.is_up is False
-        assert len(facts.silent_hosts) <= 1
+        since = one.silent_since or facts.now
+        others = [at for host, at in facts.silent_hosts.items() if host != one.host_id]
+        assert sum(abs(at - since) <= AT_ONCE for at in others) <= one.is_lost
         assert not facts.under_way
         assert one.id not in facts.dismissed
         silent_s = (facts.now - (one.silent_since or facts.now)).total_seconds()
@@ -135,7 +148,7 @@ def any_facts(rng):
         now=NOW,
         brokers=brokers,
         zookeeper_sure=rng.random() < 0.95,
-        silent_hosts=frozenset(one.host_id for one in brokers if one.silent_since is not None),
+        silent_hosts={one.host_id: one.silent_since for one in brokers if one.silent_since},
         under_way=rng.choice(["", "", "", "reassignment"]),
         started=tuple(NOW - timedelta(hours=rng.randrange(48)) for _ in range(rng.randrange(2))),
         dismissed=frozenset(rng.sample([1, 2, 3], rng.choice([0, 0, 1]))),

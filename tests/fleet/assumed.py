@@ -19,10 +19,12 @@ class Assumed:
         size_median_bytes: of one replica; sizes are log-normal, as in `make bench-controlplane`.
         written_bytes_per_s: what a broker's replicas get in all, leaders and followers.
         copied_bytes_per_s: how fast a follower reads what it has missed.
-        throttle_bytes_per_s: the limit of a reassignment, of each broker both ways.
+        throttle_bytes_per_s: the limit of a rebuild.
         stop_start_s: from, to: a broker's stop in good order until it has registered again.
         recovery_s: likewise after its host went down: logs are recovered.
-        replace_after_s: for how long a host is away until its brokers are replaced.
+        replace_after_s: for how long a host is silent until its brokers are put elsewhere.
+        answered_after_s: likewise a proposal until somebody approves it.
+        by_hand_after_s: likewise a host until an operator acts where self-healing is off.
         rolls_at_once: clusters that are rolled at the same time.
         threads: of workers that take ticks (`--concurrency 8` in deploy/systemd), on all hosts.
         tick_s: how long one tick holds its thread.
@@ -46,6 +48,8 @@ class Assumed:
     recovery_s: tuple[float, float] = (10.0, 60.0)
     session_timeout_s: float = 18.0
     replace_after_s: float = 1_800.0
+    answered_after_s: float = 4 * 3_600.0
+    by_hand_after_s: float = 24 * 3_600.0
     rolls_at_once: int = 20
     roll_at_day: float = 60.0
     days: float = 365.0

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from controlplane.clusters.capacity import Capacity
@@ -12,7 +12,7 @@ from tests.fleet import published
 from tests.fleet.assumed import GIB, SHAPES, Assumed
 from tests.fleet.cluster import SimulatedCluster
 from tests.fleet.events import Events
-from tests.fleet.heal import Healing
+from tests.fleet.heal import SelfHealing
 from tests.fleet.roll import FleetRoll, catch_up_s
 
 DISK_MIN_BYTES = GIB
@@ -37,10 +37,7 @@ class Tally:
     lost_hosts: int = 0
     rack_failures: int = 0
     elections: int = 0
-    replaced: int = 0
     no_place: int = 0
-    healed_s: list[float] = field(default_factory=list)
-    copied_bytes: int = 0
     unwritable: int = 0
     """Times that a cluster had partitions that refuse acks=all, by failures of hosts."""
     unwritable_s: float = 0.0
@@ -52,7 +49,7 @@ class Tally:
 class Fleet:
     """`run` lives the days that are asked for."""
 
-    def __init__(self, seed: int, assumed: Assumed) -> None:
+    def __init__(self, seed: int, assumed: Assumed, *, misfortunes: bool = True) -> None:
         self.assumed = assumed
         self.rng = random.Random(seed)
         self.events = Events()
@@ -61,12 +58,11 @@ class Fleet:
         self.hosts = {f"host-{n:04}": HostLife(rack=self._rack(n)) for n in range(assumed.hosts)}
         self.candidates = {name: self._candidate(name, host) for name, host in self.hosts.items()}
         self.roll: FleetRoll | None = None
-        self._healing: dict[str, Healing] = {}
-        self._unhealed: dict[str, list[float]] = {}
-        self._waiting: dict[str, list[tuple[int, float]]] = {}
+        self._silent: set[str] = set()
         self._unwritable_since_s: dict[str, float] = {}
-        self._has_begun = False
+        self._is_foreseen = not misfortunes
         self._build()
+        self.healing = SelfHealing(self, self.clusters)
 
     def _rack(self, number: int) -> str:
         return f"rack-{number // self.assumed.hosts_per_rack:02}"
@@ -117,7 +113,7 @@ class Fleet:
         """As its agent reports it and the tables say: ports, brokers, disk."""
         host, before = self.hosts[host_id], self.candidates[host_id]
         rows = [cluster.placed[broker] for cluster, broker in host.brokers]
-        used = sum(self._bytes_of(cluster, broker) for cluster, broker in host.brokers)
+        used = sum(self.bytes_of(cluster, broker) for cluster, broker in host.brokers)
         total = self.assumed.disk_bytes
         self.candidates[host_id] = replace(
             before,
@@ -127,7 +123,7 @@ class Fleet:
             capacity=replace(before.capacity, disk_free_bytes=max(total - used, 0)),
         )
 
-    def _bytes_of(self, cluster: SimulatedCluster, broker: int) -> int:
+    def bytes_of(self, cluster: SimulatedCluster, broker: int) -> int:
         return sum(
             cluster.sizes[tp] for tp, replicas in cluster.assignment.items() if broker in replicas
         )
@@ -138,8 +134,8 @@ class Fleet:
         self.run_until(self.assumed.days * 86_400.0)
 
     def run_until(self, at_s: float) -> None:
-        if not self._has_begun:
-            self._has_begun = True
+        if not self._is_foreseen:
+            self._is_foreseen = True
             self._foresee()
         self.events.run(at_s)
 
@@ -163,7 +159,12 @@ class Fleet:
 
     def _roll(self) -> None:
         self.roll = FleetRoll(
-            self.clusters, self.events, self.rng, self.assumed, on_change=self._changed
+            self.clusters,
+            self.events,
+            self.rng,
+            self.assumed,
+            on_change=self.changed,
+            is_busy=self.healing.is_replacing,
         )
         self.roll.start()
 
@@ -188,32 +189,32 @@ class Fleet:
     def _down(self, name: str, away_s: float) -> None:
         host = self.hosts[name]
         host.is_up, host.life = False, host.life + 1
-        life, at_s = host.life, self.events.now_s
+        life = host.life
         for cluster, broker in host.brokers:
             cluster.end(broker)
-            self._changed(cluster)
+            self.changed(cluster)
         self._report(name)
         self.events.after(self.assumed.session_timeout_s, lambda: self._noticed(name, life))
-        self.events.after(self.assumed.replace_after_s, lambda: self._given_up(name, life, at_s))
         self.events.after(away_s, lambda: self._up(name, away_s))
 
     def _noticed(self, name: str, life: int) -> None:
         host = self.hosts[name]
         if host.life == life and not host.is_up:
+            self._silent.add(name)
             for cluster, _ in host.brokers:
                 self._forget_dead(cluster)
+            self.healing.wake()
 
     def _forget_dead(self, cluster: SimulatedCluster) -> None:
         before = cluster.writes
         cluster.forget_dead()
         self.tally.elections += cluster.writes - before
-        self._changed(cluster)
-        if cluster.name in self._healing:
-            self._healing[cluster.name].step()
+        self.changed(cluster)
 
     def _up(self, name: str, away_s: float) -> None:
         host = self.hosts[name]
         host.is_up, host.life = True, host.life + 1
+        self._silent.discard(name)
         self._report(name)
         life = host.life
         for cluster, broker in list(host.brokers):
@@ -226,97 +227,56 @@ class Fleet:
     def _returned(
         self, cluster: SimulatedCluster, broker: int, name: str, life: int, away_s: float
     ) -> None:
-        if self.hosts[name].life != life or broker not in cluster.placed:
+        if self.hosts[name].life != life or cluster.placed[broker].host_id != name:
             return
         cluster.register(broker)
-        self._changed(cluster)
+        self.changed(cluster)
 
         def in_sync() -> None:
             if broker in cluster.up and self.hosts[name].life == life:
                 cluster.catch_up(broker)
                 cluster.balance_leaders()
-                self._changed(cluster)
-            if cluster.name in self._healing:
-                self._healing[cluster.name].step()
+                self.changed(cluster)
 
-        self.events.after(catch_up_s(self.assumed, away_s), in_sync)
+        lacking_s = self.healing.lacking_s(cluster, broker)
+        self.events.after(lacking_s + catch_up_s(self.assumed, away_s), in_sync)
 
     # -- mending
-    def _given_up(self, name: str, life: int, at_s: float) -> None:
-        host = self.hosts[name]
-        if host.life != life or host.is_up:
-            return
-        for cluster, broker in list(host.brokers):
-            queue = self._waiting.setdefault(cluster.name, [])
-            queue.append((broker, at_s))
-            healing = self._healing.get(cluster.name)
-            if healing is not None and healing.needs(broker):
-                # What was to replace another is lost itself: both by one new plan.
-                healing.abandon()
-                del self._healing[cluster.name]
-                self._unhealed.setdefault(cluster.name, []).extend(healing.lost_at_s)
-            self._heal_next(cluster)
+    def silent(self) -> set[str]:
+        return {name for name in self._silent if self.hosts[name].brokers}
 
-    def _heal_next(self, cluster: SimulatedCluster) -> None:
-        """All that wait, by one plan: a move ends only when its whole target is up. Nobody is
-        replaced who came back meanwhile.
+    def clusters_on(self, hosts: Iterable[str]) -> list[SimulatedCluster]:
+        return [cluster for name in hosts for cluster, _ in self.hosts[name].brokers]
+
+    def is_rolled(self, cluster: SimulatedCluster) -> bool:
+        return self.roll is not None and cluster.name in self.roll.rolled
+
+    def put_elsewhere(self, cluster: SimulatedCluster, broker: int) -> str:
+        """Under its id, as a rebuild has it; what its old host has of it is wiped there.
+
+        Raises NoCapacityError.
         """
-        queue = self._waiting.pop(cluster.name, [])
-        if cluster.name in self._healing:
-            self._waiting[cluster.name] = queue
-            return
-        gone = [(b, at_s) for b, at_s in queue if b in cluster.placed and b not in cluster.up]
-        done = [at_s for broker, at_s in gone if self._replace(cluster, broker)]
-        done += self._unhealed.pop(cluster.name, [])
-        if done:
-            healing = Healing(
-                cluster=cluster,
-                lost_at_s=done,
-                events=self.events,
-                assumed=self.assumed,
-                on_change=self._changed,
-                on_end=self._healed,
-            )
-            self._healing[cluster.name] = healing
-            healing.begin()
-
-    def _replace(self, cluster: SimulatedCluster, broker: int) -> bool:
-        """Another broker takes its place; False where no host has room."""
         others = [row for b, row in cluster.placed.items() if b != broker]
         try:
             decision = place(
                 list(self.candidates.values()),
-                broker_ids=[cluster.next_id],
+                broker_ids=[broker],
                 disk_min_bytes=DISK_MIN_BYTES,
                 present=[(row.host_id, row.rack) for row in others],
             )
         except NoCapacityError:
             self.tally.no_place += 1
-            return False
-        old = cluster.placed.pop(broker)
+            raise
+        old, row = cluster.placed[broker], decision.placed[0]
         self.hosts[old.host_id].brokers.remove((cluster, broker))
+        cluster.placed[broker] = row
         self._report(old.host_id)
-        row = decision.placed[0]
-        cluster.placed[row.broker_id] = row
-        cluster.next_id += 1
         self._take(cluster, row)
-        cluster.register(row.broker_id)
-        self.tally.replaced += 1
-        return True
-
-    def _healed(self, healing: Healing) -> None:
-        cluster = healing.cluster
-        cluster.balance_leaders()
-        self.tally.healed_s += [self.events.now_s - at_s for at_s in healing.lost_at_s]
-        self.tally.copied_bytes += healing.copied_bytes
         self.tally.shared_hosts += cluster.shared()
-        del self._healing[cluster.name]
-        for row in cluster.placed.values():
-            self._report(row.host_id)
-        self._heal_next(cluster)
+        return row.host_id
 
     # -- what is seen of it
-    def _changed(self, cluster: SimulatedCluster) -> None:
+    def changed(self, cluster: SimulatedCluster) -> None:
         """Whether some partition refuses acks=all, and for how long it does."""
         is_bad = cluster.unwritable() > 0
         since_s = self._unwritable_since_s.get(cluster.name)
@@ -338,7 +298,7 @@ class Fleet:
             found["rack brokers"][host.rack] += len(host.brokers)
             for cluster, broker in host.brokers:
                 found["brokers"][name] += 1
-                found["bytes"][name] += self._bytes_of(cluster, broker)
+                found["bytes"][name] += self.bytes_of(cluster, broker)
                 found["leaders"][name] += sum(
                     state.leader == broker for _, state in cluster.context.partitions()
                 )

@@ -1,10 +1,13 @@
 """The tables that `make simulate-fleet` prints, as Markdown. Pure."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
+from controlplane.healing.states import ASK, AUTOMATIC, OFF
 from tests.fleet import published
 from tests.fleet.assumed import MIB, Assumed
 from tests.fleet.fleet import Fleet
+from tests.fleet.heal import ROUND_S
 from tests.fleet.limits import Limit, Rate
 
 TIB = 2**40
@@ -46,26 +49,46 @@ def balance_lines(fleet: Fleet) -> list[str]:
 
 
 def failure_lines(fleet: Fleet) -> list[str]:
-    tally, assumed = fleet.tally, fleet.assumed
-    healed = sorted(tally.healed_s)
+    tally, assumed, account = fleet.tally, fleet.assumed, fleet.healing.account
     rows = [
         (f"machines that failed and came back after {published.MACHINE_AWAY_S / 60:.0f} min",
          f"{tally.outages:,}"),
         ("hosts lost with their data", f"{tally.lost_hosts:,}"),
         ("racks away for 1 to 6 h", f"{tally.rack_failures:,}"),
         ("partition states written because of them", f"{tally.elections:,}"),
-        (f"brokers replaced, after {assumed.replace_after_s / 60:.0f} min", f"{tally.replaced:,}"),
+        (f"brokers put elsewhere, silent for {assumed.replace_after_s / 60:.0f} min or more",
+         f"{account.begun:,}"),
         (f"copied for that, under {assumed.throttle_bytes_per_s // MIB} MiB/s a broker",
-         f"{tally.copied_bytes / TIB:,.1f} TiB"),
+         f"{account.copied_bytes / TIB:,.1f} TiB"),
         ("brokers that no host had room for", f"{tally.no_place:,}"),
-        ("time to heal, median / 95 % / longest", _spread(healed)),
+        ("cases that ended", _counted(account.ended)),
         ("clusters with partitions that refused acks=all",
          f"{tally.unwritable:,}, {tally.longest_unwritable_s / 60:.1f} min at most"),
         ("partitions with two replicas on one host", f"{tally.shared_hosts:,}"),
         ("clusters that are not whole at the end",
          f"{sum(not cluster.is_whole() for cluster in fleet.clusters):,}"),
     ]  # fmt: skip
-    return table(("failures", ""), rows)
+    return [*table(("failures", ""), rows), *_healed_lines(fleet)]
+
+
+def _healed_lines(fleet: Fleet) -> list[str]:
+    assumed, account = fleet.assumed, fleet.healing.account
+    modes = {
+        AUTOMATIC: "by itself",
+        ASK: f"asked first, approved after {assumed.answered_after_s / 3_600:.0f} h",
+        OFF: f"off, an operator acts after {assumed.by_hand_after_s / 3_600:.0f} h",
+    }
+    rows = [
+        (said, len(account.healed_s[mode]), _spread(sorted(account.healed_s[mode])))
+        for mode, said in modes.items()
+    ]
+    waits = [
+        (code, f"{count * ROUND_S / 3_600:,.1f}") for code, count in account.waited.most_common()
+    ]
+    return [
+        *table(("self-healing", "brokers", "time to heal, median / 95 % / longest"), rows),
+        *table(("why cases waited", "hours of cases"), waits),
+    ]
 
 
 def _spread(ordered: Sequence[float]) -> str:
@@ -99,9 +122,9 @@ def roll_lines(fleet: Fleet) -> list[str]:
     return table(("a rolling change of everything", ""), rows)
 
 
-def _counted(codes: Collection[str]) -> str:
-    each = (f"{list(codes).count(code)} {code}" for code in sorted(set(codes)))
-    return ", ".join(each) or "0"
+def _counted(codes: Iterable[str] | Counter[str]) -> str:
+    found = Counter(codes)
+    return ", ".join(f"{found[code]:,} {code}" for code in sorted(found)) or "0"
 
 
 def _packed_s(took_s: Iterable[float], at_once: int) -> float:

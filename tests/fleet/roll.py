@@ -1,7 +1,7 @@
 """A roll by the product's own `Roller`: over a simulated cluster instead of hosts and tables."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -11,58 +11,15 @@ from controlplane.clusters.roll_look import RUNNING, look
 from controlplane.clusters.roll_steps import Roller
 from controlplane.clusters.rolling import CANARY_S
 from controlplane.clusters.rolls import Facts, Member, held, order, unavoidable
-from controlplane.gateway.types import (
-    TP,
-    BrokerNode,
-    ClusterDescription,
-    ConfigEntry,
-    TopicDescription,
-)
 from controlplane.operations.operations import Done, StepFailedError, Wait
 from tests.fleet.assumed import Assumed
 from tests.fleet.cluster import SimulatedCluster
 from tests.fleet.events import Events
+from tests.fleet.gateway import Gateway
 from tests.fleet.workers import Workers
 
 AGAIN_S = 3_600.0
 """After a roll that was not safe somebody starts another for who is left."""
-
-
-class Gateway:
-    """What a roll asks of the brokers."""
-
-    def __init__(self, cluster: SimulatedCluster) -> None:
-        self.cluster = cluster
-
-    def at(self, _broker: int) -> "Gateway":
-        return self
-
-    def describe_cluster(self) -> ClusterDescription:
-        nodes = (BrokerNode(id=b, host="", port=1) for b in sorted(self.cluster.context.live))
-        return ClusterDescription(
-            cluster_id=self.cluster.name,
-            controller_id=self.cluster.controller,
-            brokers=tuple(nodes),
-        )
-
-    def list_topics(self) -> tuple[TopicDescription, ...]:
-        return self.cluster.topics
-
-    def describe_topics(self, names: Sequence[str]) -> dict[str, TopicDescription]:
-        return {topic.name: topic for topic in self.cluster.topics if topic.name in names}
-
-    def topic_configs(
-        self, names: Iterable[str], keys: Sequence[str]
-    ) -> Mapping[str, list[ConfigEntry]]:
-        value = str(self.cluster.min_isr)
-        row = ConfigEntry(name=keys[0], value=value, source="TOPIC_CONFIG", is_default=False)
-        return {name: [row] for name in names}
-
-    def list_reassignments(self) -> list[SimpleNamespace]:
-        return [SimpleNamespace(tp=tp) for tp in sorted(self.cluster.moving())]
-
-    def elect_preferred_leaders(self, partitions: Iterable[TP]) -> None:
-        self.cluster.elect(partitions)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,10 +62,13 @@ class FleetRoll:
         assumed: Assumed,
         *,
         on_change: Callable[[SimulatedCluster], None],
+        is_busy: Callable[[SimulatedCluster], bool],
     ) -> None:
         self._waiting = list(clusters)
         self._events, self._rng, self._assumed = events, rng, assumed
-        self._on_change = on_change
+        self._on_change, self._is_busy = on_change, is_busy
+        self.rolled: set[str] = set()
+        """Clusters that a roll holds now, by name."""
         self._workers = Workers(assumed.threads, assumed.tick_s)
         self.began_s = events.now_s
         self.ended_s: float | None = None
@@ -138,6 +98,11 @@ class FleetRoll:
             self.open -= 1
             self._next()
             return
+        if self._is_busy(cluster):
+            # Its lock is held: whoever wants the roll asks again.
+            self._events.after(AGAIN_S, lambda: self._begin(cluster, brokers))
+            return
+        self.rolled.add(cluster.name)
         gateway: Any = Gateway(cluster)
         led = {
             broker: sum(part.leader == broker for _, part in held(broker, cluster.topics))
@@ -183,6 +148,7 @@ class FleetRoll:
             return
         if waits is None:
             self.took_s.append(self._events.now_s - began_s)
+            self.rolled.discard(cluster.name)
             self.open -= 1
             self._next()
             return
@@ -197,6 +163,7 @@ class FleetRoll:
         """Whoever was not restarted is tried again later; meanwhile others have the place."""
         self.not_safe.append(error.code)
         cluster, left = roller.simulated, list(roller.book.waiting)
+        self.rolled.discard(cluster.name)
         self.open -= 1
         if left:
             self.open += 1

@@ -9,7 +9,6 @@ from tests.fleet import report
 from tests.fleet.assumed import SMALL
 from tests.fleet.cluster import SimulatedCluster
 from tests.fleet.fleet import Fleet
-from tests.fleet.heal import plan_for
 from tests.fleet.roll import SimulatedRoller
 from tests.fleet.run import faults_of
 
@@ -30,9 +29,20 @@ def year():
 
 
 def test_things_go_wrong_in_a_year(year):
+    account = year.healing.account
     assert year.tally.outages
-    assert year.tally.replaced == len(year.tally.healed_s) > 0
+    assert account.begun == account.ended["healed"] + account.ended["failed"] > 0
+    assert sum(map(len, account.healed_s.values())) == account.ended["healed"]
     assert year.tally.elections
+
+
+def test_who_is_healed_by_itself_is_waited_for_as_long_as_the_policy_says(year):
+    for mode, least_s in (
+        ("automatic", SMALL.replace_after_s),
+        ("ask", SMALL.replace_after_s + SMALL.answered_after_s),
+        ("off", SMALL.by_hand_after_s),
+    ):
+        assert all(took_s > least_s for took_s in year.healing.account.healed_s[mode]), mode
 
 
 def test_nothing_that_must_not_be(year):
@@ -76,11 +86,12 @@ def test_few_threads_make_rolls_slow(year):
 
 
 def test_a_roll_waits_for_a_lost_host_and_goes_on_later():
-    fleet = Fleet(3, replace(SMALL, days=5.5))
+    fleet = Fleet(3, replace(SMALL, days=6.5))
     fleet.run_until(5 * 86_400.0 - 60.0)
     name = fleet.clusters[0].placed[1].host_id
     fleet.lose(name)
-    fleet.run_until(5.5 * 86_400.0)
+    # Its self-healing is off: an operator acts a day later.
+    fleet.run_until(6.5 * 86_400.0)
     # The broker of the lost host is the first of its roll, and does not come back.
     assert fleet.roll.not_safe
     assert set(fleet.roll.not_safe) <= {"broker-not-back", "broker-gone", "roll-not-safe"}
@@ -130,14 +141,44 @@ def test_two_replicas_on_one_host_are_counted():
     assert filled("a", "b", "b").shared() == SMALL.led_per_broker * 3
 
 
-def test_what_a_plan_leaves_on_a_broker_that_is_gone():
-    cluster = filled("a", "b", "c", "d")
-    cluster.end(1)
-    cluster.forget_dead()
-    del cluster.placed[1]
-    wanted = plan_for(cluster)
-    assert wanted
-    assert all(1 not in replicas for replicas in wanted.values())
+def replaced_after(*lost, days=0.9, between_s=0.0, policy=0):
+    """A small fleet with nothing but what is asked for: whose brokers are elsewhere in the end."""
+    fleet = Fleet(3, replace(SMALL, clusters=policy + 1), misfortunes=False)
+    cluster = fleet.clusters[policy]
+    before = {broker: row.host_id for broker, row in cluster.placed.items()}
+    for number, broker in enumerate(lost):
+        fleet.events.after(number * between_s, lambda host=before[broker]: fleet.lose(host))
+    fleet.run_until(days * 86_400.0)
+    return fleet, [b for b, row in cluster.placed.items() if row.host_id != before[b]]
+
+
+def test_a_lost_host_is_replaced_by_itself():
+    fleet, elsewhere = replaced_after(1, policy=2)
+    assert elsewhere == [1]
+    assert fleet.clusters[2].is_whole()
+
+
+def test_two_at_once_may_be_a_cut_and_wait_for_people():
+    fleet, elsewhere = replaced_after(1, 2, policy=2)
+    assert elsewhere == []
+    assert fleet.healing.account.waited["several-silent"] > 100
+
+
+def test_two_far_apart_are_two_misfortunes():
+    """Though the first host is silent still, with brokers of clusters that nobody heals."""
+    fleet, elsewhere = replaced_after(1, 2, between_s=4 * 3_600.0, policy=2)
+    assert elsewhere == [1, 2]
+    assert fleet.clusters[2].is_whole()
+
+
+def test_one_that_asks_waits_for_its_answer():
+    assert replaced_after(1, policy=1, days=0.15)[1] == []
+    assert replaced_after(1, policy=1)[1] == [1]
+
+
+def test_where_it_is_off_an_operator_acts_in_the_end():
+    assert replaced_after(1, policy=0)[1] == []
+    assert replaced_after(1, policy=0, days=1.2)[1] == [1]
 
 
 def test_partitions_refuse_writes_while_too_few_are_in_sync():

@@ -144,15 +144,15 @@ class FetchPartitions:
     def _is_held_back(self, partition: Partition) -> bool:
         """Throttled, the asking replica is out of sync, and the quota is used up (KIP-73).
 
-        One that is only proposed for the ISR counts as in sync, which it does not in Kafka: writes
-        with acks=all wait for it already.
+        One that is proposed for the ISR, or is about to be, counts as in sync, which it does not in
+        Kafka: writes with acks=all wait for it already.
         """
         quota = self._context.broker.replica_manager.quotas.leader
         return (
             quota.is_active
             and quota.is_throttled(*partition.topic_partition)
-            and self.request.replica_id not in partition.awaited
             and quota.is_exceeded
+            and not partition.waits_for(self.request.replica_id)
         )
 
     def count_throttled(self, results: list[FetchedPartition]) -> None:

@@ -98,6 +98,19 @@ class LeaderCore:
     def follower(self, broker_id: int) -> Replica | None:
         return self._followers.get(broker_id)
 
+    def waits_for(self, broker_id: int, now_ms: int) -> bool:
+        """Whether nothing is committed without this follower.
+
+        It is in the ISR, proposed for it, or has caught up and will be proposed: one that catches
+        up while another's proposal is open counts before it can be proposed itself.
+        """
+        if broker_id in self._maximal_isr:
+            return True
+        follower = self._followers.get(broker_id)
+        return follower is not None and follower.is_caught_up(
+            self._log_end_offset, now_ms, self._lag_max_ms
+        )
+
     def caught_up_member(self, broker_id: int, offset: int) -> Replica | None:
         """The follower, if it is in sync and caught up at `offset`, and no change is under way."""
         follower = self._followers.get(broker_id)

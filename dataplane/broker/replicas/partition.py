@@ -13,7 +13,7 @@ from dataplane.timing.purgatory import WatchList
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Collection, Container, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from dataplane.broker.delayed.waiting import Wakeups
     from dataplane.log.partition_log import AppendInfo, PartitionLog
@@ -104,10 +104,11 @@ class Partition:
             return tuple(self.core.isr)
         return self.state.isr if self.state is not None else ()
 
-    @property
-    def awaited(self) -> Collection[int]:
-        """Replicas without which a leader commits nothing: its ISR, and who is proposed for it."""
-        return self.core.maximal_isr if self.core is not None else self.isr
+    def waits_for(self, replica_id: int) -> bool:
+        """Whether this leader commits nothing without that replica, in the ISR or not yet."""
+        if self.core is None:
+            return replica_id in self.isr
+        return self.core.waits_for(replica_id, self._clock.monotonic_ms())
 
     @property
     def is_in_isr(self) -> bool:

@@ -153,7 +153,26 @@ async def test_one_that_is_proposed_for_the_isr_is_not_held_back(broker):
     assert await sizes(broker, ask(topic_id, 0, replica=THIRD)) == [0]
     assert (await sizes(broker, ask(topic_id, 2, replica=THIRD)))[0] > 0
     assert THIRD not in partition.isr
-    assert THIRD in partition.awaited
+    assert partition.waits_for(THIRD)
+
+
+async def test_one_that_has_caught_up_while_another_is_proposed_is_not_held_back(broker):
+    """It is proposed once the other's proposal has its answer; the watermark waits already."""
+    topic_id = broker.topic("t", replicas=(ME, PEER, THIRD), isr=(ME,), partitions=1)
+    partition = broker.partition("t")
+    partition.append_now(bytearray(batch("a", "b")), 1)
+    partition.on_follower_fetch(PEER, 2)
+    partition.on_follower_fetch(THIRD, 2)
+    assert partition.core.maximal_isr == {ME, PEER}
+    assert partition.high_watermark == 2
+    await throttle(broker, "leader", 10, "*")
+    broker.replica_manager.quotas.leader.record(1_000)
+    partition.append_now(bytearray(batch("c")), 1)
+    partition.on_follower_fetch(PEER, 3)
+    assert partition.high_watermark == 2, "not without the third"
+    assert (await sizes(broker, ask(topic_id, 2, replica=THIRD)))[0] > 0
+    partition.on_follower_fetch(THIRD, 3)
+    assert partition.high_watermark == 3
 
 
 async def test_other_partitions_are_sent_and_only_the_throttled_are_counted(broker):

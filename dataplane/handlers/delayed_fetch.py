@@ -73,20 +73,31 @@ class DelayedFetch(DelayedOperation):
         purgatory.add(self, asked.request.max_wait_ms, lists)
         return self.deferred
 
-    def _on_news(self) -> None:
-        """A partition that was idle has something for us."""
-        if self._news:
+    def _on_news(self, *, at_once: bool) -> None:
+        """A partition that was idle has something for us, or is not idle any more."""
+        if not self._news:
+            return
+        if at_once:
             self._context.broker.replica_manager.wakeups.wake(self._news)
+        else:
+            self._take_up_woken()
 
     def _take_up_woken(self) -> None:
-        """What was idle when the request came, and is not any more, is answered with the others."""
+        """What was idle when the request came, and is not any more, is answered with the others.
+
+        It is watched like them: its next append wakes no idle follower.
+        """
         session = self._session.session
         if session is None or not session.is_privileged:
             return
         known = set(self._partitions.places())
         woken = [key for key in session.due if key not in known]
         if woken:
+            entries = self._partitions.entries
+            known_before = len(entries)
             self._partitions.resolve(session.asked(woken))
+            found = (entry.partition for entry in entries[known_before:])
+            self.watch_too([each.appended for each in found if each is not None])
 
     def try_complete(self) -> None:
         self._take_up_woken()

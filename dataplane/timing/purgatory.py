@@ -53,6 +53,14 @@ class DelayedOperation(Timer):
         for each in lists:
             each.add(self)
 
+    def watch_too(self, lists: Sequence[WatchList]) -> None:
+        """More lists, while it waits; nothing once it has ended."""
+        if self.done:
+            return
+        self._lists = [*self._lists, *lists]
+        for each in lists:
+            each.add(self)
+
     def fire(self) -> None:
         if self.end():
             self.expire()

@@ -34,12 +34,16 @@ class IdleFollower:
         replica.become_idle(session.clock)
 
     def wake(self, *, at_once: bool) -> None:
-        """Something has happened to the partition. `at_once`: a waiting request is answered now."""
+        """Something has happened to the partition. `at_once`: a waiting request is answered now.
+
+        Else it is answered with the next news; but the request has to watch the partition from now
+        on, since the next append finds no idle follower to wake.
+        """
         session = self._session
         self.stop()
         session.woken(self._key)
-        if at_once and session.on_news is not None:
-            session.on_news()
+        if session.on_news is not None:
+            session.on_news(at_once=at_once)
 
     def stop(self) -> None:
         """The session looks at the partition by itself from now on, or has ended."""

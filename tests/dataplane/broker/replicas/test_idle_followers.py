@@ -84,6 +84,51 @@ async def test_an_append_wakes_the_parked_request(broker) -> None:
     assert broker.partition("t", 2).high_watermark == 1
 
 
+@pytest.mark.parametrize("event", ["isr", "log start", "another session"])
+async def test_an_append_wakes_the_parked_request_after_something_that_was_not_news(broker, event):
+    """What is not answered at once ends the idleness all the same: the next append finds nobody
+    idle, and went unnoticed until the request's deadline (up to 0.5 s of writes with acks=all).
+    """
+    follower = await Follower(broker).open()
+    request, parked = follower.submit(wait_ms=60_000)
+    partition = broker.partition("t", 2)
+    if event == "isr":
+        partition.isr_committed((ME, PEER), 1)
+    elif event == "log start":
+        partition.watch_log_starts()
+    else:
+        partition.on_follower_fetch(PEER, 0)
+    await asyncio.sleep(0)
+    assert not parked.done
+    assert not partition.idle_followers
+    follower.write(2)
+    await asyncio.sleep(0)
+    assert parked.done
+    assert fetched_values(read_answer(request, VERSION, parked.value)) == {2: ["a"]}
+    assert not partition.watchers
+
+
+async def test_an_append_wakes_the_parked_request_after_the_watermark_has_moved(broker):
+    """Another follower was later: the partition was idle before all had acknowledged its record."""
+    broker.topic("t", replicas=(ME, PEER, THIRD))
+    follower = await Follower(broker, partitions=1).open()
+    broker.topic("t", replicas=(ME, PEER, THIRD), leader_epoch=0)
+    partition = broker.partition("t")
+    partition.append_now(bytearray(batch("a")), 1)
+    await follower.ask()
+    await follower.ask({0: 1})
+    assert follower.session.idle
+    request, parked = follower.submit(wait_ms=60_000)
+    partition.on_follower_fetch(THIRD, 1)
+    assert partition.high_watermark == 1
+    await asyncio.sleep(0)
+    assert not parked.done
+    follower.write()
+    await asyncio.sleep(0)
+    assert parked.done
+    assert fetched_values(read_answer(request, VERSION, parked.value)) == {0: ["a"]}
+
+
 async def test_a_moved_watermark_is_sent_with_the_next_answer(broker) -> None:
     broker.topic("t", replicas=(ME, PEER, THIRD))
     follower = await Follower(broker, partitions=1).open()

@@ -1,3 +1,4 @@
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.common.serializers import (
@@ -139,10 +140,32 @@ class OperationSerializer(Shape):
 OperationPageSerializer = page_serializer(OperationSerializer)
 
 
+@extend_schema_field(
+    {
+        "type": "object",
+        "additionalProperties": {
+            "oneOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]
+        },
+    }
+)
+class ParamsField(serializers.DictField):
+    """What a sentence takes, by name: texts, numbers, and null for what is not known."""
+
+
 class WarningSerializer(Shape):
     code = serializers.CharField()
     severity = serializers.ChoiceField(["info", "warning", "danger"])
-    text = serializers.CharField()
+    text = serializers.CharField(help_text="the sentence in English")
+    text_code = serializers.CharField(
+        required=False,
+        help_text="which sentence it is; it stays when the sentence is put another way. Not there:"
+        " the plan is of an earlier version, or the text is free.",
+    )
+    params = ParamsField(
+        required=False,
+        help_text="what was put into the sentence: the end of a name says the unit (_bytes, _ms,"
+        " _s, _bytes_per_s, _at); `extents`, `quotas`, `restores` and `final` hold codes",
+    )
     risk = serializers.ChoiceField(RISK_CHOICES, required=False)
 
 

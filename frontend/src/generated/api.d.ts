@@ -10259,9 +10259,16 @@ export interface components {
         };
         Warning: {
             code: string;
+            /** @description what was put into the sentence: the end of a name says the unit (_bytes, _ms, _s, _bytes_per_s, _at); `extents`, `quotas`, `restores` and `final` hold codes */
+            params?: {
+                [key: string]: string | number | null;
+            };
             risk?: components["schemas"]["RiskEnum"];
             severity: components["schemas"]["WarningSeverityEnum"];
+            /** @description the sentence in English */
             text: string;
+            /** @description which sentence it is; it stays when the sentence is put another way. Not there: the plan is of an earlier version, or the text is free. */
+            text_code?: string;
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";

@@ -50,3 +50,4 @@ export { topicPartitions } from "./topic-partitions";
 export { topicSettings } from "./topic-settings";
 export { topics } from "./topics";
 export { usage } from "./usage";
+export { warnings } from "./warnings";

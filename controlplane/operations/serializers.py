@@ -1,8 +1,8 @@
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from controlplane.common.serializers import (
     NextPlanSerializer,
+    ParamsField,
     ProbeSerializer,
     ProblemCoreSerializer,
     Shape,
@@ -138,18 +138,6 @@ class OperationSerializer(Shape):
 
 
 OperationPageSerializer = page_serializer(OperationSerializer)
-
-
-@extend_schema_field(
-    {
-        "type": "object",
-        "additionalProperties": {
-            "oneOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]
-        },
-    }
-)
-class ParamsField(serializers.DictField):
-    """What a sentence takes, by name: texts, numbers, and null for what is not known."""
 
 
 class WarningSerializer(Shape):

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.access.decisions.templates import TEMPLATES
 from controlplane.common.kafka_configs import allowed_broker_values, topic_setting_table
+from controlplane.observed.drift_sentences import DIFFERENCES
 from controlplane.operations.extents import TITLES
 from controlplane.operations.operations import kind_names, required_kind
 from controlplane.operations.sentences import PHRASES, WARNINGS
@@ -144,6 +145,12 @@ def sentences() -> str:
                 "WARNINGS",
                 table,
                 dict(WARNINGS),
+            ),
+            (
+                "What is not as it was left, as templates.",
+                "DIFFERENCES",
+                table,
+                dict(DIFFERENCES),
             ),
             (
                 "What codes in parameters of sentences are called, by the parameter's name.",

@@ -10,6 +10,7 @@ export { clusters } from "./clusters";
 export { common } from "./common";
 export { connect } from "./connect";
 export { destinations } from "./destinations";
+export { differences } from "./differences";
 export { diffs } from "./diffs";
 export { directories } from "./directories";
 export { drift } from "./drift";

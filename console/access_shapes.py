@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from console.list_shapes import ListCountsSerializer
 from controlplane.access.serializers import AccessDriftSerializer, ClientQuotaSerializer
-from controlplane.common.serializers import Shape
+from controlplane.common.serializers import ParamsField, Shape
 
 
 class QuotasOfPageSerializer(ListCountsSerializer):
@@ -16,6 +16,8 @@ class QuotasOfPageSerializer(ListCountsSerializer):
 class ChangedUserSerializer(Shape):
     username = serializers.CharField()
     text = serializers.CharField(help_text="How it is, and how it was left.")
+    text_code = serializers.CharField()
+    params = ParamsField()
 
 
 class DriftOfPageSerializer(ListCountsSerializer, AccessDriftSerializer):

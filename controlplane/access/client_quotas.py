@@ -31,9 +31,9 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
+from controlplane.operations.warnings import warning_of
 
 UNCHANGED = "nothing is changed at the brokers"
 
@@ -149,14 +149,7 @@ def _adopted(
         diff={"before": _shown(before), "after": _shown(before)},
         summary=f"Take over the quotas of {entity.words} as the brokers have them.",
         preconditions={"before": dict(before)},
-        warnings=[
-            warning(
-                "adopts",
-                "Nothing is changed at the brokers; what they have is what this service wants from"
-                " now on.",
-                "info",
-            )
-        ],
+        warnings=[warning_of("adopts", "info")],
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from controlplane.gateway.types import AclBinding
+from controlplane.observed.drift_sentences import difference_said
 
 ACCESS_KINDS = (
     "user.create",
@@ -84,8 +85,8 @@ def _mechanisms(found: Desired, name: str) -> frozenset[str]:
 def user_drift(
     desired: Mapping[str, Wanted], observed: Mapping[str, Collection[str]]
 ) -> list[dict[str, Any]]:
-    """Rows {area, name, desired, observed, operation_id, text} with both ways to mend it;
-    `observed`: mechanisms by user.
+    """Rows {area, name, desired, observed, operation_id, text, text_code, params} with both ways
+    to mend it; `observed`: mechanisms by user.
     """
     found = []
     for name, wanted in sorted(desired.items()):
@@ -93,14 +94,21 @@ def user_drift(
         if seen == wanted.mechanisms:
             continue
         left, now = _logins(wanted.mechanisms), _logins(seen)
-        text = f"The user {name} has {now}; the last verified operation left {left}."
-        row = _row(USER, name, wanted, (left, now), text)
+        said = difference_said(
+            "user", name=name, observed=_named(seen), desired=_named(wanted.mechanisms)
+        )
+        row = _row(USER, name, wanted, (left, now), said)
         found.append({**row, **_user_ways(name, wanted.mechanisms)})
     return found
 
 
 def _logins(mechanisms: Collection[str]) -> str:
-    return f"a login by {', '.join(sorted(mechanisms))}" if mechanisms else "no login"
+    named = _named(mechanisms)
+    return "no login" if named is None else f"a login by {named}"
+
+
+def _named(mechanisms: Collection[str]) -> str | None:
+    return ", ".join(sorted(mechanisms)) or None
 
 
 def rule_drift(
@@ -113,9 +121,9 @@ def rule_drift(
         if is_there == wanted.is_there:
             continue
         left, now = _presence(is_there=wanted.is_there), _presence(is_there=is_there)
-        verb = "added" if wanted.is_there else "removed"
-        text = f"The rule “{rule.words()}” is {now}; the last verified operation {verb} it."
-        row = _row(RULE, rule.words(), wanted, (left, now), text)
+        sentence = "acl/added" if wanted.is_there else "acl/removed"
+        said = difference_said(sentence, rule=rule.words())
+        row = _row(RULE, rule.words(), wanted, (left, now), said)
         found.append({**row, **_rule_ways(rule, is_wanted=wanted.is_there)})
     return found
 
@@ -146,13 +154,15 @@ def _presence(*, is_there: bool) -> str:
     return "there" if is_there else "not there"
 
 
-def _row(area: str, name: str, wanted: Wanted, said: tuple[str, str], text: str) -> dict[str, Any]:
-    """`said`: as it was left, as it is now."""
+def _row(
+    area: str, name: str, wanted: Wanted, values: tuple[str, str], said: dict[str, Any]
+) -> dict[str, Any]:
+    """`values`: as it was left, as it is now; `said`: as `difference_said`."""
     return {
         "area": area,
         "name": name,
-        "desired": said[0],
-        "observed": said[1],
+        "desired": values[0],
+        "observed": values[1],
         "operation_id": wanted.operation_id,
-        "text": text,
+        **said,
     }

@@ -49,12 +49,12 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_peek
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.warnings import warning_of
 
 SERVICE_PREFIX = "penstock-"
 
@@ -87,9 +87,7 @@ class UserCreate(UserKind):
             },
             summary=f"Create the user {username} with {counted(len(rows), 'ACL')}.",
             preconditions={"exists": False, "acls_there": already_there(gateway, rows)},
-            warnings=[]
-            if rows
-            else [warning("no-acls", "Without an ACL the user can do nothing.", "info")],
+            warnings=[] if rows else [warning_of("no-acls", "info")],
         )
 
     def prepare(self, operation: Operation, plan: Plan) -> None:
@@ -184,13 +182,7 @@ class UserDelete(UserKind):
                 "acls": rows,
                 "overlap": standing.rotation_id if standing else None,
             },
-            warnings=[
-                warning(
-                    "clients-lose-access",
-                    "Clients of this user are refused at their next connection.",
-                    "danger",
-                )
-            ],
+            warnings=[warning_of("clients-lose-access", "danger")],
         )
 
     def remove_credential(self, context: StepContext) -> Done:
@@ -411,14 +403,7 @@ def _adopted(
         summary=f"Take over that {counted(len(given), 'access rule')}"
         f" {'is' if len(given) == 1 else 'are'} {'there' if is_there else 'gone'}.",
         preconditions={"adopted": given},
-        warnings=[
-            warning(
-                "adopts",
-                "Nothing is changed at the brokers; what they have is what this service wants from"
-                " now on.",
-                "info",
-            )
-        ],
+        warnings=[warning_of("adopts", "info")],
         typed_name=_principals(given)[0],
     )
 

@@ -29,6 +29,10 @@ def quotas_matching(rows: Sequence[Row], search: str) -> list[Row]:
     return [row for row in rows if _holds((row["words"],), search)]
 
 
+SAID = ("text", "text_code", "params")
+"""What is said of a difference."""
+
+
 def drift_paged(drift: Row, wanted: Wanted, users: Collection[str]) -> dict[str, Any]:
     """{data, page, size, matched, total, users, acls, under_way, changed_users} of what
     `access_drift` gives; `changed_users` says which of `users`, those that a page shows, were
@@ -44,7 +48,7 @@ def drift_paged(drift: Row, wanted: Wanted, users: Collection[str]) -> dict[str,
         return _name(row), row["observed"], row["desired"]
 
     changed = [
-        {"username": row["name"], "text": row["text"]}
+        {"username": row["name"], **{name: row[name] for name in SAID}}
         for row in drift["data"]
         if row["area"] == USER and row["name"] in users
     ]

@@ -24,7 +24,7 @@ from controlplane.access.rules import (
     brokers_without,
     lasting,
     login_warnings,
-    session_text,
+    session_s,
 )
 from controlplane.access.selectors import open_overlap, open_overlaps
 from controlplane.access.services import (
@@ -38,7 +38,6 @@ from controlplane.clusters.models import Cluster
 from controlplane.clusters.unfinished import Unfinished
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.times import iso
-from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.operations.models import Operation, Plan
@@ -51,7 +50,6 @@ from controlplane.operations.operations import (
     StepFailedError,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import (
     brokers_named,
@@ -62,6 +60,7 @@ from controlplane.operations.read_back import (
 from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_peek
 from controlplane.operations.states import CANCELLED, FAILED, SUCCEEDED
+from controlplane.operations.warnings import warning_of
 
 NAMED_MAX = 10
 """Users that a warning names; of the others it says how many."""
@@ -92,18 +91,11 @@ class UserRotate(UserKind):
         if inputs.get("overlap_s"):
             _check_place_for_second(username, mechanisms, standing)
             return self._overlapping(gateway, inputs, mechanisms[0], preconditions)
-        warnings = [
-            warning(
-                "old-password-ends",
-                "The old password is refused at the next connection of each client.",
-            )
-        ]
+        warnings = [warning_of("old-password-ends")]
         if standing is not None:
-            text = (
-                f"Two passwords of {username} stand until {_minute(standing.ends_at)}: both are"
-                " replaced by the new one, under both mechanisms, and the overlap is over."
-            )
-            warnings.append(warning("ends-overlap", text, "danger"))
+            until = iso(standing.ends_at)
+            row = warning_of("ends-overlap", "danger", username=username, until_at=until)
+            warnings.append(row)
         return PlanDraft(
             resource=f"user/{username}",
             diff={
@@ -149,18 +141,14 @@ class UserRotate(UserKind):
             f" {lasting(overlap_s)}.",
             preconditions=preconditions,
             warnings=[
-                warning(
+                warning_of(
                     "old-password-until",
-                    f"The old password ({old}) works for {lasting(overlap_s)} from when the new one"
-                    f" is stored: until about {_minute(ends_at)}, if confirmed now. Then it is"
-                    f" removed, and clients that use it are refused at their next login."
-                    f" {session_text(settings)}",
+                    mechanism=old,
+                    overlap_s=overlap_s,
+                    until_at=iso(ends_at),
+                    session_s=session_s(settings),
                 ),
-                warning(
-                    "mechanism-changes",
-                    f"Clients take the new password together with sasl.mechanism={new}: with {old}"
-                    " it is refused. Rules and quotas of the user stay as they are.",
-                ),
+                warning_of("mechanism-changes", new=new, old=old),
                 *login_warnings(settings, unknown, new),
             ],
         )
@@ -260,12 +248,18 @@ class UserRetire(UserKind):
         if mechanisms == [mechanism]:
             raise Conflict(_only_password(username, mechanism), code=LAST_LOGIN)
         settings, _ = login_settings(gateway)
-        return self.draft(username, mechanism, standing, session_text(settings))
+        return self.draft(username, mechanism, standing, {"session_s": session_s(settings)})
 
     def draft(
-        self, username: str, mechanism: str, standing: PasswordOverlap | None, sessions: str = ""
+        self,
+        username: str,
+        mechanism: str,
+        standing: PasswordOverlap | None,
+        sessions: dict[str, Any] | None = None,
     ) -> PlanDraft:
-        """Of a user with both mechanisms, as the plan or the overlap knows it."""
+        """Of a user with both mechanisms, as the plan or the overlap knows it; `sessions`: what
+        was read of how long their connections go on.
+        """
         left = OTHER_MECHANISM[mechanism]
         return PlanDraft(
             resource=f"user/{username}",
@@ -279,11 +273,12 @@ class UserRetire(UserKind):
                 "overlap": standing.rotation_id if standing else None,
             },
             warnings=[
-                warning(
-                    "clients-lose-access",
-                    f"Clients that log in by {mechanism} are refused at their next login; those"
-                    f" that do by {left} go on. {sessions}".rstrip(),
+                warning_of(
+                    f"clients-lose-access/{'mechanism' if sessions is None else 'sessions'}",
                     "danger",
+                    mechanism=mechanism,
+                    left=left,
+                    **(sessions or {}),
                 )
             ],
         )
@@ -344,15 +339,15 @@ def overlaps_left(cluster: Cluster) -> Unfinished | None:
     if not rows:
         return None
     named = ", ".join(f"{row.username} ({row.old_mechanism})" for row in rows[:NAMED_MAX])
-    more = f" and of {counted(len(rows) - NAMED_MAX, 'more user')}" if rows[NAMED_MAX:] else ""
-    text = (
-        f"The old password of {named}{more} stays: a rotation with an overlap is not over, and"
-        " nobody removes the old password once the cluster is let go. End the overlap first"
-        " (user.retire)."
-    )
     return Unfinished(
         keys=tuple(row.rotation_id for row in rows),
-        warning=warning("both-passwords-stay", text, "danger", risk=Risk.OPENS_ACCESS),
+        warning=warning_of(
+            "both-passwords-stay",
+            "danger",
+            risk=Risk.OPENS_ACCESS,
+            names=named,
+            more=len(rows[NAMED_MAX:]),
+        ),
     )
 
 

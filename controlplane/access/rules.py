@@ -1,11 +1,12 @@
 """What ACLs open, what taking them away costs, and what brokers say of logins. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from controlplane.common.words import counted
 from controlplane.gateway.types import EVERY_NAME, AclBinding
-from controlplane.operations.operations import warning
 from controlplane.operations.risks import Risk
+from controlplane.operations.warnings import warning_of
 
 EVERYONE = "User:*"
 ALLOW, DENY = "ALLOW", "DENY"
@@ -17,36 +18,22 @@ IMPLIED_BY = {
     "DESCRIBE": frozenset({"READ", "WRITE", "DELETE", "ALTER"}),
     "DESCRIBE_CONFIGS": frozenset({"ALTER_CONFIGS"}),
 }
-Warnings = list[dict[str, str]]
+Warnings = list[dict[str, Any]]
 
 
 def create_warnings(added: Sequence[AclBinding]) -> Warnings:
     found = []
     if any(rule.principal == EVERYONE for rule in added):
-        found.append(warning("everyone", "User:* means every user on this cluster.", "danger"))
+        found.append(warning_of("everyone", "danger"))
     opening = [rule for rule in added if opens(rule)]
     if opening:
         found.append(
-            warning(
-                "opens-access",
-                f"Every user of this cluster, also later: {_listed(opening)}.",
-                "danger",
-                risk=Risk.OPENS_ACCESS,
-            )
+            warning_of("opens-access", "danger", risk=Risk.OPENS_ACCESS, **_listed(opening))
         )
     if any(rule.resource_name == EVERY_NAME and rule.permission == ALLOW for rule in added):
-        found.append(
-            warning("every-resource", "The name * covers everything, also later.", "warning")
-        )
+        found.append(warning_of("every-resource"))
     if any(rule.permission == DENY for rule in added):
-        found.append(
-            warning(
-                "deny-wins",
-                "A DENY rule beats every ALLOW rule: who used it so far is refused.",
-                "danger",
-                risk=Risk.LOSES_ACCESS,
-            )
-        )
+        found.append(warning_of("deny-wins", "danger", risk=Risk.LOSES_ACCESS))
     return found
 
 
@@ -54,24 +41,10 @@ def delete_warnings(removed: Sequence[AclBinding], left: Iterable[AclBinding]) -
     found = []
     lifted = sum(rule.permission == DENY for rule in removed)
     if lifted:
-        found.append(
-            warning(
-                "deny-lifted",
-                f"Without {counted(lifted, 'DENY rule')} more is allowed.",
-                "danger",
-                risk=Risk.OPENS_ACCESS,
-            )
-        )
+        found.append(warning_of("deny-lifted", "danger", risk=Risk.OPENS_ACCESS, rules=lifted))
     lost = access_lost(removed, left)
     if lost:
-        found.append(
-            warning(
-                "access-lost",
-                f"No other rule grants this: {_listed(lost)}. Clients that use it are refused.",
-                "danger",
-                risk=Risk.LOSES_ACCESS,
-            )
-        )
+        found.append(warning_of("access-lost", "danger", risk=Risk.LOSES_ACCESS, **_listed(lost)))
     return found
 
 
@@ -119,9 +92,12 @@ def _spans(other: AclBinding, rule: AclBinding) -> bool:
     return rule.resource_name.startswith(other.resource_name)
 
 
-def _listed(rules: Sequence[AclBinding], most: int = 5) -> str:
-    more = f" and {len(rules) - most} more" if len(rules) > most else ""
-    return "; ".join(rule.words() for rule in rules[:most]) + more
+def _listed(rules: Sequence[AclBinding], most: int = 5) -> dict[str, Any]:
+    """Parameters of sentences that end with rules."""
+    return {
+        "rules": "; ".join(rule.words() for rule in rules[:most]),
+        "more": max(len(rules) - most, 0),
+    }
 
 
 # -- two passwords beside each other ------------------------------------------------------------
@@ -173,18 +149,17 @@ def login_warnings(settings: LoginSettings, unknown: str, mechanism: str) -> War
         if not any(key.endswith(ENABLED) and value is not None for key, value in rows.items())
     ]
     if unknown or silent or not settings:
-        whose = f"of {counted(len(silent), 'broker')} " if silent else ""
-        why = f" ({unknown})" if unknown else ""
         found.append(
-            warning(
+            warning_of(
                 "mechanism-unknown",
-                f"{ENABLED} {whose}could not be read{why}: whether clients can log in by"
-                f" {mechanism} is unknown. Try the new password before the old one ends.",
+                brokers=len(silent),
+                reason=unknown or None,
+                mechanism=mechanism,
             )
         )
     lacking = sorted(
         {
-            key.removesuffix(f".{ENABLED}") if key != ENABLED else "those without their own"
+            key.removesuffix(f".{ENABLED}") if key != ENABLED else "*"
             for rows in settings.values()
             for key, value in rows.items()
             if key.endswith(ENABLED) and value is not None and mechanism not in _words(value)
@@ -192,36 +167,27 @@ def login_warnings(settings: LoginSettings, unknown: str, mechanism: str) -> War
     )
     if lacking:
         found.append(
-            warning(
+            warning_of(
                 "mechanism-not-everywhere",
-                f"Listeners that do not enable {mechanism}: {', '.join(lacking)}. Clients that"
-                " use them cannot log in with the new password.",
                 "danger",
+                mechanism=mechanism,
+                listeners=", ".join(lacking),
             )
         )
     return found
 
 
-def session_text(settings: LoginSettings) -> str:
-    """What becomes of connections that are open when a password ends, in one sentence."""
+def session_s(settings: LoginSettings) -> int | None:
+    """After how long connections that are open when a password ends have to log in again; 0: never,
+    None: it could not be read.
+    """
     values = {
         value for rows in settings.values() for key, value in rows.items() if key.endswith(SESSION)
     }
     known = [int(value) for value in values if value is not None and value.isdigit()]
     if not settings or not values or len(known) < len(values):
-        return (
-            "Connections that are open then may go on until they close by themselves: how long a"
-            f" login lasts ({SESSION}) could not be read."
-        )
-    if 0 in known:
-        return (
-            f"Connections that are open then go on until they close by themselves: {SESSION} is 0,"
-            " so no login is asked for again."
-        )
-    return (
-        f"Connections that are open then are asked for their login again within"
-        f" {lasting(max(1, max(known) // 1000))} ({SESSION}), and refused."
-    )
+        return None
+    return 0 if 0 in known else max(1, max(known) // 1000)
 
 
 def _words(value: str) -> set[str]:

@@ -81,7 +81,6 @@ class AccessDriftRowSerializer(SightedSerializer):
     desired = serializers.CharField(help_text="What the last verified operation left.")
     observed = serializers.CharField()
     operation_id = serializers.CharField()
-    text = serializers.CharField()
 
 
 class SectionAgeSerializer(Shape):

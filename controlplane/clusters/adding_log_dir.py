@@ -49,9 +49,9 @@ from controlplane.operations.operations import (
     StepFailedError,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.warnings import warning_of
 
 ADDED_STAYS = (
     "Brokers that were restarted by then have the directory, the others do not. The undo takes it"
@@ -232,14 +232,8 @@ def _added(
     }
 
 
-def _warnings(rows: list[Broker], rooms: dict[str, HostRoom], name: str) -> list[dict[str, str]]:
-    found = [
-        warning(
-            "replicas-stay",
-            "Replicas stay where they are: a new one goes to the directory with the fewest.",
-            "info",
-        )
-    ]
+def _warnings(rows: list[Broker], rooms: dict[str, HostRoom], name: str) -> list[dict[str, Any]]:
+    found = [warning_of("replicas-stay", "info")]
     shared = [
         row.broker_id
         for row in rows
@@ -247,12 +241,5 @@ def _warnings(rows: list[Broker], rooms: dict[str, HostRoom], name: str) -> list
         and any(volumes.get(each) == volumes[name] for each in (MAIN, *row.log_dirs))
     ]
     if shared:
-        names = ", ".join(map(str, shared))
-        found.append(
-            warning(
-                "same-disk",
-                f"Of broker {names} the directory lies on a disk that it uses already: it gives no"
-                " more room, and fails with it.",
-            )
-        )
+        found.append(warning_of("same-disk", brokers=", ".join(map(str, shared))))
     return found

@@ -53,9 +53,9 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back_everywhere, verified_by
+from controlplane.operations.warnings import warning_of
 
 KEYS_MAX: Final = 50
 DYNAMIC, STATIC = "dynamic", "static"
@@ -385,26 +385,18 @@ def _summary(changes: list[dict[str, Any]], restarts: int) -> str:
     return f"{text}, with {counted(restarts, 'restart')}, one after the other."
 
 
-def _warnings_of_own(changes: list[dict[str, Any]], found: _Found) -> list[dict[str, str]]:
+def _warnings_of_own(changes: list[dict[str, Any]], found: _Found) -> list[dict[str, Any]]:
     rows = []
     for row in changes:
         if own := found.own(row["key"]):
-            names = ", ".join(map(str, own))
-            rows.append(
-                warning(
-                    "own-setting",
-                    f"{row['key']} is set for broker {names} alone, which goes by that still.",
-                )
-            )
+            brokers = ", ".join(map(str, own))
+            rows.append(warning_of("own-setting", key=row["key"], brokers=brokers))
     return rows
 
 
-def _own_warnings(own: list[dict[str, Any]]) -> list[dict[str, str]]:
+def _own_warnings(own: list[dict[str, Any]]) -> list[dict[str, Any]]:
     brokers = ", ".join(map(str, sorted({row["broker"] for row in own})))
-    text = (
-        f"What broker {brokers} has set for itself is taken away; the undo does not set it again."
-    )
-    return [warning("own-removed", text)]
+    return [warning_of("own-removed", brokers=brokers)]
 
 
 def _adopted(cluster: Cluster, asked: Mapping[str, str | None], found: _Found) -> PlanDraft:
@@ -426,19 +418,12 @@ def _adopted(cluster: Cluster, asked: Mapping[str, str | None], found: _Found) -
         diff={"changes": changes, "own": [], "brokers": [], "canary_s": 0},
         summary=f"Take over {counted(len(asked), 'setting')} of all brokers as they are.",
         preconditions={CONFIG_BEFORE: dict(asked), GENERATIONS: {}},
-        warnings=[
-            warning(
-                "adopts",
-                "Nothing is changed at the brokers; what they have is what this service wants from"
-                " now on.",
-                "info",
-            )
-        ],
+        warnings=[warning_of("adopts", "info")],
         typed_name=cluster.name,
     )
 
 
-def _warnings(cluster: Cluster, asked: Mapping[str, str | None]) -> list[dict[str, str]]:
+def _warnings(cluster: Cluster, asked: Mapping[str, str | None]) -> list[dict[str, Any]]:
     if cluster.kind != MANAGED:
         return []
     count = made_with(cluster)

@@ -22,7 +22,7 @@ from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, TopicDescription
-from controlplane.operations.operations import warning
+from controlplane.operations.warnings import warning_of
 
 NAMES_SAID_MAX: Final = 5
 PARTITIONS_MAX: Final = 100
@@ -145,17 +145,11 @@ def summary_of(name: str, replicas: int, brokers: int, *, removes: bool) -> str:
     return f"{text}, and take it away with a restart of each, one after the other."
 
 
-def warnings_of(brokers: list[dict[str, Any]], name: str) -> list[dict[str, str]]:
+def warnings_of(brokers: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     rows = []
     failed = [row["id"] for row in brokers if row["state"] == FAILED]
     if failed:
-        rows.append(
-            warning(
-                "made-anew",
-                f"{name} of broker {', '.join(map(str, failed))} has failed: what lies there is not"
-                " moved but read anew from the other replicas, and is gone if the disk comes back.",
-            )
-        )
+        rows.append(warning_of("made-anew", directory=name, brokers=", ".join(map(str, failed))))
     if any(row["state"] != FAILED and not row["moves"] and row["leaving"] for row in brokers):
-        rows.append(warning("room-unknown", "How much room there is nobody says."))
+        rows.append(warning_of("room-unknown"))
     return rows

@@ -59,12 +59,12 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import CANCELLED, STEP_DONE, SUCCEEDED
+from controlplane.operations.warnings import warning_of
 from spark_analytics.contracts.telemetry import (
     TELEMETRY_TOPIC,
 )
@@ -366,19 +366,8 @@ def _reached(cluster: Cluster) -> list[Extent]:
 
 def _deletion_warning(*, managed: bool) -> dict[str, str]:
     if managed:
-        return warning(
-            "data-loss",
-            "Every topic on this cluster is deleted.",
-            "danger",
-            risk=Risk.LOSES_DATA,
-        )
-    return warning(
-        "credentials-forgotten",
-        "Its credentials are forgotten: to govern it again they must be given again."
-        f" {TELEMETRY_TOPIC} is removed from it, where it answers and no other registration is of"
-        " the same Kafka.",
-        risk=Risk.LOSES_ACCESS,
-    )
+        return warning_of("data-loss/cluster", "danger", risk=Risk.LOSES_DATA)
+    return warning_of("credentials-forgotten", risk=Risk.LOSES_ACCESS, topic=TELEMETRY_TOPIC)
 
 
 def _shown(placed: Placement) -> dict[str, Any]:
@@ -396,31 +385,19 @@ def first_secrets() -> dict[str, str]:
     }
 
 
-def _unlike(placed: list[Placement], releases: Releases) -> list[dict[str, str]]:
+def _unlike(placed: list[Placement], releases: Releases) -> list[dict[str, Any]]:
     """Brokers of a new cluster speak the newest protocol of what their hosts' agents are of."""
     hosts = {row.host_id for row in placed}
     spoken = unlike(releases.installed[host] for host in hosts if host in releases.installed)
     if not spoken:
         return []
-    text = (
-        f"The brokers would be of several releases, which speak {' and '.join(spoken)} to each"
-        " other: they need not understand each other until the platform's hosts are of one."
-    )
-    return [warning("releases-differ", text, "danger")]
+    return [warning_of("releases-differ", "danger", protocols=", ".join(spoken))]
 
 
-def _create_warnings(brokers: int, security: str) -> list[dict[str, str]]:
+def _create_warnings(brokers: int, security: str) -> list[dict[str, Any]]:
     found = []
     if security == "SASL_PLAINTEXT":
-        found.append(
-            warning(
-                "not-encrypted",
-                "Without TLS whoever listens on the network reads every record, and can guess"
-                " passwords from the logins that he sees. This cannot be changed later.",
-            )
-        )
+        found.append(warning_of("not-encrypted"))
     if brokers < 3:
-        found.append(
-            warning("few-brokers", "Fewer than 3 brokers: a lost broker can mean lost data.")
-        )
+        found.append(warning_of("few-brokers"))
     return found

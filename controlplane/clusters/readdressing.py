@@ -58,10 +58,10 @@ from controlplane.operations.operations import (
     StepFailedError,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.rolled import FAILED
+from controlplane.operations.warnings import warning_of
 
 KIND: Final = "cluster.change_addresses"
 ADDRESSES: Final = "addresses"
@@ -317,23 +317,10 @@ def _nothing(found: Changes) -> str:
     return "Every broker advertises the address of its host."
 
 
-def _warnings(found: Changes, cluster: Cluster, servers: str) -> list[dict[str, str]]:
-    rows = [
-        warning(
-            "both-addresses",
-            "Until the end the hosts have to be reachable at the addresses of before and at the new"
-            " ones: brokers that were not taken yet are at the former.",
-        )
-    ]
+def _warnings(found: Changes, cluster: Cluster, servers: str) -> list[dict[str, Any]]:
+    rows = [warning_of("both-addresses")]
     if servers != cluster.bootstrap_servers:
-        rows.append(
-            warning(
-                "clients-begin",
-                "Clients that run follow by metadata. Those that begin anew need the new"
-                f" addresses: {servers}",
-            )
-        )
+        rows.append(warning_of("clients-begin", addresses=servers))
     if found.unheard:
-        text = f"Not known of {counted(len(found.unheard), 'broker')}: the host's agent is away."
-        rows.append(warning("hosts-away", text))
+        rows.append(warning_of("hosts-away", brokers=len(found.unheard)))
     return rows

@@ -62,11 +62,11 @@ from controlplane.operations.operations import (
     StepFailedError,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.rolled import FAILED
 from controlplane.operations.states import ACTIVE_STATES
+from controlplane.operations.warnings import warning_of
 
 KIND: Final = "cluster.change_zookeeper"
 TO: Final = "ensemble"
@@ -245,11 +245,7 @@ class ChangeZooKeeper(RollKind):
     )
 
 
-_BOTH = warning(
-    "both-strings",
-    "Until the end both connect strings have to lead to the ensemble: brokers that were not taken"
-    " yet use the one of before, and one that does not come back gets it again.",
-)
+_BOTH = warning_of("both-strings")
 
 
 def uses_of(rows: Iterable[Broker]) -> list[Use]:

@@ -37,9 +37,9 @@ from controlplane.operations.operations import (
     StepContext,
     StepFailedError,
     StepSpec,
-    warning,
 )
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.warnings import warning_of
 from spark_analytics.contracts.telemetry import (
     TELEMETRY_PARTITIONS,
     TELEMETRY_REPLICAS_MAX,
@@ -49,13 +49,12 @@ from spark_analytics.contracts.telemetry import (
 
 DAY_MS = 86_400_000
 
-WRITTEN_TO_REGISTERED = (
-    f"Penstock writes to this cluster: its telemetry to the topic {TELEMETRY_TOPIC}"
-    f" ({TELEMETRY_PARTITIONS} partitions, at most {TELEMETRY_REPLICAS_MAX} replicas,"
-    f" kept for {TELEMETRY_RETENTION_MS // DAY_MS} days), and throttle settings of brokers and"
-    " topics while partitions move. Else it changes only what a confirmed plan says. Letting the"
-    " cluster go removes the topic."
-)
+WRITTEN_TO_REGISTERED: Mapping[str, Any] = {
+    "topic": TELEMETRY_TOPIC,
+    "partitions": TELEMETRY_PARTITIONS,
+    "replicas": TELEMETRY_REPLICAS_MAX,
+    "kept_ms": TELEMETRY_RETENTION_MS,
+}
 
 
 class ClusterRegister(AddsCluster):
@@ -85,7 +84,7 @@ class ClusterRegister(AddsCluster):
             f" {counted(trial.brokers, 'broker')}.",
             preconditions={"name": inputs["name"]},
             warnings=[
-                warning("writes-there", WRITTEN_TO_REGISTERED),
+                warning_of("writes-there", **WRITTEN_TO_REGISTERED),
                 *(_twin(twin) if twin else []),
                 *_in_clear(inputs),
                 *trial.warnings,
@@ -206,12 +205,7 @@ class ClusterCredentials(ClusterOperationKind):
     )
 
 
-_SAME_UNKNOWN = warning(
-    "kafka-unknown",
-    "Penstock never learned this Kafka's own id: that the new way leads to the same one is not"
-    " checked.",
-    "danger",
-)
+_SAME_UNKNOWN = warning_of("kafka-unknown", "danger")
 
 
 def way_in(inputs: Mapping[str, Any], secrets: Mapping[str, Any]) -> ConnectionSpec:
@@ -282,24 +276,11 @@ def _check_same(cluster: Cluster, trial: Trial) -> None:
         )
 
 
-def _twin(cluster: Cluster) -> list[dict[str, str]]:
-    return [
-        warning(
-            "registered-already",
-            f"This is the Kafka that is registered as {cluster.name}: its telemetry will be written"
-            " twice, and operations of the two do not exclude each other.",
-        )
-    ]
+def _twin(cluster: Cluster) -> list[dict[str, Any]]:
+    return [warning_of("registered-already", cluster=cluster.name)]
 
 
-def _in_clear(inputs: Mapping[str, Any]) -> list[dict[str, str]]:
+def _in_clear(inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not shown_in_clear(inputs):
         return []
-    return [
-        warning(
-            "in-the-clear",
-            f"{inputs['sasl_mechanism']} without TLS: whoever is on the way to the brokers can read"
-            " what logs in.",
-            "danger",
-        )
-    ]
+    return [warning_of("in-the-clear", "danger", mechanism=inputs["sasl_mechanism"])]

@@ -51,9 +51,9 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import verified_by
+from controlplane.operations.warnings import warning_of
 
 KIND = "cluster.replace_broker"
 SYNC_DEADLINE_S = 7 * 86_400.0
@@ -308,16 +308,8 @@ class ClusterReplaceBroker(ClusterOperationKind):
 
 def _limit_warning(limit: int | None) -> dict[str, str]:
     if limit is None:
-        text = (
-            "It reads all that it had as fast as the others can send, which clients may feel:"
-            " nothing limits it."
-        )
-        return warning("no-limit", text)
-    text = (
-        f"What it reads anew is limited to {limit / 2**20:.4g} MiB/s on each broker; the limit is"
-        " taken off at the end, and when the operation ends otherwise."
-    )
-    return warning("limited", text, "info")
+        return warning_of("no-limit")
+    return warning_of("limited", "info", limit_bytes_per_s=limit)
 
 
 def located(cluster: Cluster, broker_id: int) -> tuple[Broker | None, dict[str, Any]]:
@@ -402,27 +394,14 @@ def _summary(broker: int, way: str, replicas: int) -> str:
 
 def _warnings(
     cluster: Cluster, broker: int, way: str, place: dict[str, Any], others: list[Broker]
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     effective = check_config(cluster.config, broker_count=len(others) + 1)
     found = placement_warnings(
         [*(services.placement_of(row) for row in others), Placement(broker_id=broker, **place)],
         replicas=int(effective["default.replication.factor"]),
         min_isr=int(effective["min.insync.replicas"]),
     )
-    found.append(
-        warning(
-            "redundancy-lower",
-            "Until its replicas are in sync there, each of its partitions has one replica less:"
-            " another broker that fails meanwhile takes more with it.",
-        )
-    )
-    if way == MOVE:
-        text = (
-            "What it leads gets other leaders before it stops; clients follow by themselves, and"
-            " find its new address in the cluster's metadata."
-        )
-        found.append(warning("leaders-move", text, "info"))
-    else:
-        text = "Whatever its host still has of it is wiped should that come back."
-        found.append(warning("old-data-wiped", text))
-    return found
+    found.append(warning_of("redundancy-lower"))
+    is_moved = way == MOVE
+    last = warning_of("leaders-move/replace", "info") if is_moved else warning_of("old-data-wiped")
+    return [*found, last]

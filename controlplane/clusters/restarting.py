@@ -32,11 +32,11 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.warnings import warning_of
 
 GENERATION = "generation"
 NOTED = "noted"
@@ -220,37 +220,26 @@ def _extents(found: Stake) -> list[Extent]:
     ]
 
 
-def _warnings(found: Stake) -> list[dict[str, str]]:
+def _warnings(found: Stake) -> list[dict[str, Any]]:
     rows = []
     if found.offline:
         rows.append(
-            warning(
-                "partitions-offline",
-                "While it is away nobody serves partitions of"
-                f" {counted(len(found.offline), 'topic')}: no other replica is in sync. Clients"
-                " wait or fail.",
+            warning_of(
+                "partitions-offline/broker",
                 "danger",
                 risk=Risk.LOSES_ACCESS,
+                topics=len(found.offline),
             )
         )
     if found.unwritable:
         rows.append(
-            warning(
-                "below-min-isr",
-                "While it is away acks=all is refused by partitions of"
-                f" {counted(len(found.unwritable), 'topic')}, which then have fewer in sync than"
-                f" {MIN_ISR}.",
+            warning_of(
+                "below-min-isr/broker",
                 "danger",
                 risk=Risk.LOSES_ACCESS,
+                topics=len(found.unwritable),
             )
         )
     if found.leads and not rows:
-        rows.append(
-            warning(
-                "leaders-move",
-                f"{counted(found.leads, 'partition')} get another leader; clients follow by"
-                " themselves.",
-                "info",
-            )
-        )
+        rows.append(warning_of("leaders-move/broker", "info", partitions=found.leads))
     return rows

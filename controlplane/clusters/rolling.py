@@ -52,12 +52,12 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.rolled import FAILED, RESTARTED
+from controlplane.operations.warnings import warning_of
 
 BROKERS_MAX = 1_000
 CANARY_S = 60
@@ -321,56 +321,32 @@ def extents(lost: Unavoidable) -> list[Extent]:
 
 def roll_warnings(
     cluster: Cluster, planned: list[dict[str, Any]], lost: Unavoidable
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     rows = []
     if lost.offline:
         rows.append(
-            warning(
-                "partitions-offline",
-                f"{counted(len(lost.offline), 'topic')} with partitions that have one replica"
-                " only: nobody serves them while their broker is away. Clients wait or fail.",
+            warning_of(
+                "partitions-offline/roll",
                 "danger",
                 risk=Risk.LOSES_ACCESS,
+                topics=len(lost.offline),
             )
         )
     if lost.unwritable:
         rows.append(
-            warning(
-                "below-min-isr",
-                f"{counted(len(lost.unwritable), 'topic')} with partitions that need all their"
-                f" replicas ({MIN_ISR}): acks=all is refused while one of them is away.",
+            warning_of(
+                "below-min-isr/roll",
                 "danger",
                 risk=Risk.LOSES_ACCESS,
+                topics=len(lost.unwritable),
             )
         )
     away = [row["id"] for row in planned if not row["is_up"]]
     if away:
-        rows.append(
-            warning(
-                "brokers-away",
-                f"Not up now, so taken first: {', '.join(map(str, away))}. No other one is taken"
-                " before all are up and in sync.",
-            )
-        )
+        rows.append(warning_of("brokers-away", brokers=", ".join(map(str, away))))
     if len(planned) < cluster.brokers.count():
-        rows.append(
-            warning("not-all", "The other brokers of the cluster go on as they are.", "info")
-        )
-    rows.append(
-        warning(
-            "probe",
-            f"To say how long clients waited the service writes to {PROBE_TOPIC}, a topic of"
-            " its own.",
-            "info",
-        )
-    )
+        rows.append(warning_of("not-all", "info"))
+    rows.append(warning_of("probe", "info", topic=PROBE_TOPIC))
     if not lost.offline and not lost.unwritable:
-        rows.append(
-            warning(
-                "leaders-move",
-                "Every partition that a broker leads gets another leader before it stops, and its"
-                " own again afterwards; clients follow by themselves.",
-                "info",
-            )
-        )
+        rows.append(warning_of("leaders-move/roll", "info"))
     return rows

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from controlplane.common.words import counted, lasting
-from controlplane.operations.operations import warning
+from controlplane.operations.warnings import warning_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +21,7 @@ class Placement:
 
 def placement_warnings(
     placed: Sequence[Placement], *, replicas: int, min_isr: int
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     """What goes with one host, and with one rack, that gets several of a cluster's brokers.
 
     Args:
@@ -38,39 +37,43 @@ def placement_warnings(
     rack_hosts = Counter({each.host_id: each.rack for each in placed}.values())
     found = []
     if len(hosts) == 1:
-        found.append(warning("one-host", "All brokers share one host: they fail with it."))
+        found.append(warning_of("one-host"))
     else:
         # Hosts are the platform's: a tenant learns that brokers share one, not which.
-        said = (lost("One host", count) for _, count in sorted(hosts.items()))
-        found += [warning("shared-host", text) for text in dict.fromkeys(said) if text]
+        said = [lost(count) for count in dict.fromkeys(hosts[host] for host in sorted(hosts))]
+        found += [warning_of(f"shared-host/{how}", **params) for how, params in said if how]
     # Of a rack that is one host all has been said.
     wide = sorted((name, count) for name, count in racks.items() if rack_hosts[name] > 1)
     if len(racks) == 1 and wide:
-        text = "All brokers share one rack: it can fail as a whole."
-        found.append(warning("one-rack", text, "info"))
+        found.append(warning_of("one-rack", "info"))
     else:
-        said = (lost(f"Rack {name}", count) for name, count in wide)
-        found += [warning("shared-rack", text, "info") for text in said if text]
+        of_racks = [(name, *lost(count)) for name, count in wide]
+        found += [
+            warning_of(f"shared-rack/{how}", "info", rack=name, **params)
+            for name, how, params in of_racks
+            if how
+        ]
     return found
 
 
-def _lost(what: str, count: int, *, brokers: int, replicas: int, min_isr: int) -> str:
-    """What the loss of `count` of the brokers means; empty when every partition can be written."""
+def _lost(count: int, *, brokers: int, replicas: int, min_isr: int) -> tuple[str, dict[str, Any]]:
+    """What the loss of `count` of the brokers means, as the end of a sentence's code and what it
+    takes; empty when every partition can be written.
+    """
     together, left = min(count, replicas), max(replicas - count, 0)
+    said: dict[str, Any] = {"lost": count, "brokers": brokers}
     if left >= min_isr:
-        return ""
+        return "", {}
     if brokers - count < min_isr:
-        meaning = f"no partition has the {counted(min_isr, 'replica')} in sync that writes want"
-    elif not left:
-        meaning = "partitions that have all their replicas there are offline"
-    else:
-        meaning = f"partitions that have {together} of {replicas} replicas there cannot be written"
-    return f"{what} gets {count} of {brokers} brokers: while it is away {meaning}."
+        return "too-few", {**said, "least": min_isr}
+    if not left:
+        return "offline", said
+    return "unwritable", {**said, "together": together, "replicas": replicas}
 
 
 def config_warnings(
     effective: Mapping[str, Any], *, chosen: Collection[str], broker_count: int
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     """What the tenant's settings do together, and with this number of brokers.
 
     Args:
@@ -87,17 +90,15 @@ def config_warnings(
 
 def _replica_warnings(
     effective: Mapping[str, Any], chosen: Collection[str], broker_count: int
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     return [
-        warning(
-            "too-few-brokers",
-            f"{key} {effective[key]} with {counted(broker_count, 'broker')}: {what}.",
-            "danger",
+        warning_of(
+            "too-few-brokers", "danger", key=key, replicas=effective[key], brokers=broker_count
         )
-        for key, what in (
-            ("default.replication.factor", "a topic without a factor of its own is refused"),
-            ("offsets.topic.replication.factor", "consumer groups cannot commit offsets"),
-            ("transaction.state.log.replication.factor", "transactions cannot begin"),
+        for key in (
+            "default.replication.factor",
+            "offsets.topic.replication.factor",
+            "transaction.state.log.replication.factor",
         )
         if key in chosen and effective[key] > broker_count
     ]
@@ -105,7 +106,7 @@ def _replica_warnings(
 
 def _min_isr_warnings(
     effective: Mapping[str, Any], chosen: Collection[str]
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     found = []
     for key, factor_key in (
         ("min.insync.replicas", "default.replication.factor"),
@@ -115,56 +116,36 @@ def _min_isr_warnings(
             continue
         least, replicas = effective[key], effective[factor_key]
         if least > replicas:
-            text, code = "acks=all can never succeed", "unwritable"
+            sentence = "unwritable"
         elif least == replicas > 1:
-            text, code = "one broker down stops every acks=all write", "no-slack"
+            sentence = "no-slack"
         else:
             continue
-        found.append(
-            warning(code, f"{key} {least} with {counted(replicas, 'replica')}: {text}.", "danger")
-        )
+        found.append(warning_of(sentence, "danger", key=key, least=least, replicas=replicas))
     return found
 
 
 def _keeping_warnings(
     effective: Mapping[str, Any], chosen: Collection[str]
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     """Only whole segments are deleted, and one that is written to is not whole."""
     found = []
-    for kept, rolled, said, keys in (
-        ("retention.ms", "segment.ms", lasting, ("log.retention.", "log.roll.")),
-        (
-            "retention.bytes",
-            "segment.bytes",
-            partial(counted, noun="byte"),
-            ("log.retention.bytes", "log.segment.bytes"),
-        ),
+    for kept, rolled, keys in (
+        ("retention.ms", "segment.ms", ("log.retention.", "log.roll.")),
+        ("retention.bytes", "segment.bytes", ("log.retention.bytes", "log.segment.bytes")),
     ):
         is_chosen = any(key.startswith(keys) for key in chosen)
         if is_chosen and 0 <= effective[kept] < effective[rolled]:
-            found.append(
-                warning(
-                    "kept-longer",
-                    f"Data is kept for {said(effective[kept])} and deleted by whole segments,"
-                    f" which end after {said(effective[rolled])}: it may stay that much longer.",
-                    "info",
-                )
-            )
+            found.append(_kept_longer(kept, effective[kept], effective[rolled]))
     if "log.cleanup.policy" in chosen and "compact" in effective["cleanup.policy"]:
-        found.append(
-            warning(
-                "compact-by-default",
-                "Topics are compacted unless they say otherwise: of each key only the latest value"
-                " is kept, and records without a key are refused.",
-            )
-        )
+        found.append(warning_of("compact-by-default"))
     if effective["unclean.leader.election.enable"] and "unclean.leader.election.enable" in chosen:
-        found.append(
-            warning(
-                "unclean-election",
-                "unclean.leader.election.enable: a replica that is behind may become the leader;"
-                " acknowledged records are lost then.",
-                "danger",
-            )
-        )
+        found.append(warning_of("unclean-election", "danger"))
     return found
+
+
+def _kept_longer(key: str, kept: int, rolled: int) -> dict[str, Any]:
+    if key == "retention.ms":
+        sentence = "kept-longer/default-time"
+        return warning_of(sentence, "info", kept_ms=kept, rolled_ms=rolled)
+    return warning_of("kept-longer/default-size", "info", kept=kept, rolled=rolled)

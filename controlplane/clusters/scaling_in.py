@@ -36,11 +36,11 @@ from controlplane.operations.operations import (
     StepFailedError,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.warnings import warning_of
 
 RETURN_DEADLINE_S: Final = 600.0
 GENERATIONS: Final = "generations"
@@ -341,29 +341,19 @@ def _shown(row: Broker, *, live: Collection[int], controller: int | None) -> dic
 
 def _warnings(
     leaving: list[Broker], planned: list[dict[str, Any]], left: int
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     addresses = ", ".join(f"{row.address}:{row.client_port}" for row in leaving[:5])
-    more = f" and {len(leaving) - 5} more" if len(leaving) > 5 else ""
     found = [
-        warning(
+        warning_of(
             "addresses-go",
-            f"{addresses}{more}: clients that know the cluster by these addresses alone do not find"
-            " it any more. Give them the new bootstrap servers first.",
             "danger",
             risk=Risk.LOSES_ACCESS,
+            addresses=addresses,
+            more=len(leaving[5:]),
         )
     ]
     if left < 3:
-        found.append(
-            warning("few-brokers", "Fewer than 3 brokers stay: a lost broker can mean lost data.")
-        )
+        found.append(warning_of("few-brokers/stay"))
     if any(row["is_controller"] for row in planned):
-        found.append(
-            warning(
-                "controller-moves",
-                "One of them is the active controller: it is stopped last, and another broker"
-                " takes over.",
-                "info",
-            )
-        )
+        found.append(warning_of("controller-moves", "info"))
     return found

@@ -41,10 +41,10 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.states import STEP_DONE, SUCCEEDED
+from controlplane.operations.warnings import warning_of
 
 STAYS = (
     "A new broker that could not be taken away stays one of the cluster: a plan that removes it"
@@ -364,7 +364,7 @@ def _warnings(
     placed: list[Placement],
     kept: dict[str, str],
     before: int,
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     settings_now = effective_settings(cluster, before)
     found = placement_warnings(
         [*(services.placement_of(row) for row in rows), *placed],
@@ -373,20 +373,6 @@ def _warnings(
     )
     if kept:
         said = ", ".join(f"{key} {value}" for key, value in kept.items())
-        found.append(
-            warning(
-                "settings-kept",
-                f"Defaults of topics stay as they are with more brokers: {said}. Change them in"
-                " the cluster's configuration.",
-                "info",
-            )
-        )
-    found.append(
-        warning(
-            "empty-at-first",
-            "New brokers hold nothing but what topics that are made then put on them. A plan that"
-            " moves replicas onto them is offered afterwards.",
-            "info",
-        )
-    )
+        found.append(warning_of("settings-kept", "info", settings=said))
+    found.append(warning_of("empty-at-first", "info"))
     return found

@@ -16,7 +16,7 @@ from controlplane.gateway.errors import AUTHENTICATION_FAILED, GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.rights import inabilities
 from controlplane.gateway.types import ClusterDescription, NewTopic, ProbeResult, ProbeStep
-from controlplane.operations.operations import warning
+from controlplane.operations.warnings import warning_of
 from spark_analytics.contracts.telemetry import TELEMETRY_PARTITIONS, TELEMETRY_TOPIC
 
 PROBE_S = 4.0
@@ -53,7 +53,7 @@ class Trial:
     kafka_id: str
     brokers: int
     probes: tuple[ProbeResult, ...]
-    warnings: list[dict[str, str]]
+    warnings: list[dict[str, Any]]
 
 
 def try_way_in(spec: ConnectionSpec) -> Trial:
@@ -145,31 +145,18 @@ def probe_dict(row: ProbeResult) -> dict[str, Any]:
     return {"address": row.address, "step": row.step.value, "code": row.code, "text": row.text}
 
 
-def _untried(addresses: Sequence[str]) -> list[dict[str, str]]:
+def _untried(addresses: Sequence[str]) -> list[dict[str, Any]]:
     left = len(addresses) - ADDRESSES_MAX
     if left <= 0:
         return []
-    text = (
-        f"{counted(left, 'address', 'addresses')} beyond the first {ADDRESSES_MAX} were not tried."
-    )
-    return [warning("not-tried", text, "info")]
+    return [warning_of("not-tried", "info", addresses=left, most=ADDRESSES_MAX)]
 
 
-def _failed_addresses(probes: Sequence[ProbeResult], which: str) -> list[dict[str, str]]:
-    said = {
-        "address": "This address does not let Penstock in",
-        "advertised": "The Kafka sends its clients to an address that does not let Penstock in;"
-        " what this broker leads or coordinates will be unknown",
-    }[which]
+def _failed_addresses(probes: Sequence[ProbeResult], which: str) -> list[dict[str, Any]]:
     return [
-        warning(f"{which}-failed", f"{_said(row)}. {said}.", "danger")
-        for row in probes
-        if not row.ok
+        warning_of(f"{which}-failed", "danger", answer=_said(row)) for row in probes if not row.ok
     ]
 
 
-def _too_weak(unable: Sequence[str]) -> list[dict[str, str]]:
-    return [
-        warning("too-weak", f"With this login Penstock cannot {what}.", "warning")
-        for what in unable
-    ]
+def _too_weak(unable: Sequence[str]) -> list[dict[str, Any]]:
+    return [warning_of("too-weak", what=what) for what in unable]

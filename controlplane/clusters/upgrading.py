@@ -64,9 +64,9 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.warnings import warning_of
 
 VERSION: Final = "version"
 PROTOCOL: Final = "protocol"
@@ -472,19 +472,16 @@ def _differing(
     return None, silent
 
 
-def _upgrade_warnings(release: Release, protocol: str, back: WayBack) -> list[dict[str, str]]:
-    rows = [
-        warning("way-back", back.text, "info")
-        if back.is_open
-        else warning("no-way-back", back.text, "danger")
-    ]
+def _upgrade_warnings(release: Release, protocol: str, back: WayBack) -> list[dict[str, Any]]:
+    rows = [warning_of(back.code, "info" if back.is_open else "danger", **back.params)]
     if release.newest != protocol and raised_to(release, protocol):
         rows.append(
-            warning(
+            warning_of(
                 "protocol-stays",
-                f"The brokers go on speaking {protocol} to each other. {release.name} knows"
-                f" {release.newest}: that is a decision of its own, when all run it.",
                 "info",
+                protocol=protocol,
+                release=release.name,
+                newest=release.newest,
             )
         )
     return rows
@@ -492,7 +489,5 @@ def _upgrade_warnings(release: Release, protocol: str, back: WayBack) -> list[di
 
 def _no_way_back(gone: list[str], newest: str) -> dict[str, str]:
     if not gone:
-        text = f"Every version on the hosts knows {newest}: brokers may still go back to each."
-        return warning("way-back", text, "info")
-    text = f"Afterwards brokers cannot go back to {', '.join(gone)}, which does not know {newest}."
-    return warning("no-way-back", text, "danger")
+        return warning_of("way-back/all-know", "info", protocol=newest)
+    return warning_of("no-way-back/raised", "danger", versions=", ".join(gone), protocol=newest)

@@ -13,6 +13,7 @@ from typing import Any, Final
 from controlplane.clusters.reports import object_of, text_of
 from controlplane.common.kafka_configs import changes_between, protocol_rank
 from controlplane.common.words import counted
+from controlplane.operations.sentences import warning_text
 
 OWN: Final = "agent"
 """What a host's agent itself is of: what brokers run that were given no other version."""
@@ -70,7 +71,12 @@ class WayBack:
     """Whether the version of before may be gone back to, and until when."""
 
     is_open: bool
-    text: str
+    code: str
+    params: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        return warning_text(self.code, self.params)
 
 
 def parse_versions(data: bytes, *, reported_at_ms: int | None) -> Installed:
@@ -178,19 +184,20 @@ def way_back(before: Offer, after: Release, protocol: str) -> WayBack:
     `protocol`.
     """
     if before.release is None or before.why_not is not None:
-        reason = before.why_not or "It is not there."
-        return WayBack(is_open=False, text=f"There is no way back to {before.name}: {reason}")
+        why = {"reason": before.why_not} if before.why_not else {}
+        code = "no-way-back" if why else "no-way-back/gone"
+        return WayBack(is_open=False, code=code, params={"before": before.name, **why})
     raised = protocol_rank(after.newest) or 0
     if raised <= (protocol_rank(before.release.newest) or 0):
         return WayBack(
             is_open=True,
-            text=f"Brokers may go back to {before.name} at any time: it knows every protocol that"
-            f" {after.name} speaks.",
+            code="way-back/any-time",
+            params={"before": before.name, "after": after.name},
         )
     return WayBack(
         is_open=True,
-        text=f"Brokers may go back to {before.name} as long as they speak {protocol}: until the"
-        " protocol is raised by cluster.finalize_version.",
+        code="way-back/until-raised",
+        params={"before": before.name, "protocol": protocol},
     )
 
 

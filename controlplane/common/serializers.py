@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -26,6 +27,18 @@ class Shape(serializers.Serializer[Any]):
             if isinstance(error.detail, dict):
                 errors = {**error.detail, **errors}
         raise ValidationError(errors)
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "additionalProperties": {
+            "oneOf": [{"type": "string"}, {"type": "number"}, {"type": "null"}]
+        },
+    }
+)
+class ParamsField(serializers.DictField):
+    """What a sentence takes, by name: texts, numbers, and null for what is not known."""
 
 
 class PageSerializer(Shape):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from controlplane.common.hashing import content_hash
+from controlplane.common.sentences import Param
 
 TOPIC, USER, ACL, QUOTA = "topic", "user", "acl", "quota"
 SETTING, REPLICAS = "setting", "replicas"
@@ -20,6 +21,7 @@ class Difference:
     name: of a topic, user or client; of a setting its key; of a rule its words.
     field: what of it differs; empty where that is all of it.
     desired, observed: as text; null: not set.
+    text, text_code, params: as `observed.drift_sentences.difference_said`.
     operation_id: that left it as desired; null: a rule of this service says so (replicas' racks).
     back, adopt: {kind, inputs} of the plans that mend it; null, with why there is none.
     """
@@ -31,6 +33,8 @@ class Difference:
     observed: str | None
     operation_id: str | None
     text: str
+    text_code: str
+    params: Mapping[str, Param]
     back: Mapping[str, Any] | None
     back_problem: str = ""
     adopt: Mapping[str, Any] | None
@@ -50,6 +54,11 @@ class Difference:
             "observed": cut(self.observed),
             "operation_id": self.operation_id,
             "text": cut(self.text),
+            "text_code": self.text_code,
+            "params": {
+                name: cut(value) if isinstance(value, str) else value
+                for name, value in self.params.items()
+            },
             "back": self.back,
             "back_problem": self.back_problem,
             "adopt": self.adopt,

@@ -309,6 +309,8 @@ def difference_of(area: str, name: str, what: str, row: Mapping[str, Any]) -> Di
         observed=row["observed"],
         operation_id=row["operation_id"],
         text=row["text"],
+        text_code=row["text_code"],
+        params=row["params"],
         back=row["back"],
         back_problem=row["back_problem"],
         adopt=row["adopt"],

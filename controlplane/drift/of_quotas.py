@@ -12,6 +12,7 @@ from typing import Any, Final
 from controlplane.access.decisions.quotas import QUOTA_KEYS, Whom, whom
 from controlplane.drift.differences import QUOTA, Difference, way
 from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_USER, QuotaEntity
+from controlplane.observed.drift_sentences import difference_said
 
 KIND: Final = "quota.set"
 
@@ -77,11 +78,26 @@ def _difference(entity: QuotaEntity, key: str, wanted: Wanted, now: float | None
         desired=left,
         observed=is_now,
         operation_id=wanted.operation_id,
-        text=f"{key} of {who} is {is_now or 'not set'}; the last verified operation"
-        f" {'took it away' if left is None else f'left {left}'}.",
+        **difference_said(
+            _SENTENCES[frozenset(of)], key=key, observed=is_now, desired=left, **_whom(of)
+        ),
         back=way(KIND, **of, quotas={key: _number(wanted.value)}),
         adopt=way(KIND, **of, quotas={key: _number(now)}, adopt=True),
     )
+
+
+_SENTENCES: Final = {
+    frozenset({"user"}): "quota/user",
+    frozenset({"client_id"}): "quota/client",
+    frozenset({"user", "client_id"}): "quota/client-of-user",
+}
+"""By the parts of an entity, what is said of one."""
+
+
+def _whom(of: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Null: all that have no own."""
+    names = {"user": "user", "client_id": "client"}
+    return {names[field]: name for field, name in of.items()}
 
 
 def _number(value: float | None) -> float | int | None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from controlplane.drift.differences import REPLICAS, Difference, way
 from controlplane.gateway.types import TP
+from controlplane.observed.drift_sentences import difference_said
 
 KIND: Final = "reassignment"
 BROKERS_FIELD, RACKS_FIELD = "brokers", "racks"
@@ -78,7 +79,7 @@ def placement_drift(
     newest = max((each for each, _ in other.values()), key=lambda each: each.at)
     gone = sorted({b for replicas in left.values() for b in replicas if b not in live})
     too_many = len(other) > MOVES_MAX
-    what = "prefers other leaders" if only_order else "is on other brokers"
+    sentence = "replicas/leaders" if only_order else "replicas/brokers"
     return Difference(
         area=REPLICAS,
         name=topic,
@@ -86,7 +87,7 @@ def placement_drift(
         desired=_said(left),
         observed=_said(now),
         operation_id=newest.operation_id,
-        text=f"{topic} {what} than the last verified reassignment left: {_said(now)}.",
+        **difference_said(sentence, topic=topic, **_where(now)),
         back=None if gone or too_many else _moves(topic, left, throttled=True),
         back_problem=_why_not_back(gone, too_many=too_many),
         adopt=None if too_many else _moves(topic, now, adopt=True),
@@ -126,8 +127,7 @@ def racks_drift(
         desired=f"in {most} racks",
         observed=_said(bad, racks),
         operation_id=None,
-        text=f"Replicas of {topic} share a rack that could be in {most}: {_said(bad, racks)}. If"
-        " that rack is lost, more of them are lost than need be.",
+        **difference_said("replicas/racks", topic=topic, most=most, **_where(bad, racks)),
         back=way(
             KIND,
             topics=[topic],
@@ -177,12 +177,26 @@ def _moves(
     return way(KIND, moves=moves, **more)
 
 
+def _where(where: Mapping[int, Replicas], racks: Mapping[int, str] | None = None) -> dict[str, Any]:
+    """As `_said`, in the signs of every language: `0 → 1, 2 (rack-a)`."""
+
+    def of(replicas: Replicas) -> str:
+        named = ", ".join(map(str, replicas))
+        return named if racks is None else f"{named} ({_racks_of(replicas, racks)})"
+
+    first = sorted(where.items())[:NAMED_MAX]
+    said = "; ".join(f"{number} → {of(replicas)}" for number, replicas in first)
+    return {"where": said, "more": max(len(where) - NAMED_MAX, 0)}
+
+
+def _racks_of(replicas: Replicas, racks: Mapping[int, str]) -> str:
+    return ", ".join(sorted({racks[broker] for broker in replicas}))
+
+
 def _said(where: Mapping[int, Replicas], racks: Mapping[int, str] | None = None) -> str:
     def of(replicas: Replicas) -> str:
         named = ", ".join(map(str, replicas))
-        if racks is None:
-            return named
-        return f"{named} (rack {', '.join(sorted({racks[broker] for broker in replicas}))})"
+        return named if racks is None else f"{named} (rack {_racks_of(replicas, racks)})"
 
     texts = [
         f"partition {number} on {of(replicas)}"

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from controlplane.drift.differences import SETTING, Difference, way
+from controlplane.observed.drift_sentences import difference_said
 
 KIND: Final = "cluster.configure"
 RESTART: Final = "cluster.restart"
@@ -134,8 +135,6 @@ def _difference(key: str, wanted: Wanted, has: Mapping[int, Seen | None]) -> Dif
     is_taken_running = wanted.by_all is not None or any(
         entry is not None and entry.source in {OF_ALL, OF_ONE} for entry in has.values()
     )
-    said = "nobody set it" if wanted.value is None else f"it was left at {wanted.value}"
-    where = f" (of broker {_listed(own)} alone)" if own else ""
     return Difference(
         area=SETTING,
         name=key,
@@ -143,12 +142,25 @@ def _difference(key: str, wanted: Wanted, has: Mapping[int, Seen | None]) -> Dif
         desired=wanted.value,
         observed=now,
         operation_id=wanted.operation_id,
-        text=f"{key} is {now or 'not set'}{where}; {said}.",
+        **_said(key, now or None, wanted.value, own),
         back=_back(key, wanted, own=bool(own), running=is_taken_running),
         adopt=way(KIND, config={key: _default_of(has)}, adopt=True)
         if is_taken_running and one and not own
         else None,
         adopt_problem=_why_not_adopted(running=is_taken_running, one=one and not own),
+    )
+
+
+def _said(key: str, now: str | None, left: str | None, own: list[int]) -> dict[str, Any]:
+    if not own:
+        return difference_said("setting", key=key, observed=now, desired=left)
+    return difference_said(
+        "setting/own",
+        key=key,
+        observed=now,
+        desired=left,
+        brokers=", ".join(map(str, own[:NAMED_MAX])),
+        more=len(own[NAMED_MAX:]),
     )
 
 

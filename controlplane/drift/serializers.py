@@ -23,7 +23,6 @@ class DifferenceSerializer(SightedSerializer):
         help_text="That left it so; null: it is a rule of this service (`racks`), or the reader may"
         " not see the operation.",
     )
-    text = serializers.CharField()
 
 
 class DriftAreaSerializer(Shape):

@@ -38,10 +38,10 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.warnings import warning_of
 
 GONE = "GROUP_ID_NOT_FOUND"
 
@@ -188,22 +188,10 @@ def _delete(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Don
     return Done(detail="the coordinator took it")
 
 
-def _warnings(rows: list[dict[str, Any]], unread: Extent) -> list[dict[str, str]]:
+def _warnings(rows: list[dict[str, Any]], unread: Extent) -> list[dict[str, Any]]:
     if not rows:
         return []
-    found = [
-        warning(
-            "offsets-lost",
-            "Consumers that come back under this name begin where auto.offset.reset says: at the"
-            " first record or the last.",
-            "danger",
-        )
-    ]
+    found = [warning_of("offsets-lost", "danger")]
     if unread.count or unread.gaps:
-        text = unread.said()
-        found.append(
-            warning(
-                "unread", f"{text[0].upper()}{text[1:]} of its topics are unread by this group."
-            )
-        )
+        found.append(warning_of("unread", **unread.params("records")))
     return found

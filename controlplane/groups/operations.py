@@ -49,10 +49,10 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.warnings import warning_of
 
 NAMES_SAID_MAX = 5
 
@@ -95,16 +95,12 @@ class _OffsetKind(GroupOperationKind):
 
     def warnings(
         self, group: str, rows: list[PlannedOffset], sums: rules.Totals, *, is_new: bool
-    ) -> list[dict[str, str]]:
+    ) -> list[dict[str, Any]]:
         found = [self.new_group(group)] if is_new else []
         return found + _warnings(rows, sums)
 
     def new_group(self, group: str) -> dict[str, str]:
-        return warning(
-            "new-group",
-            f"There is no group {group} on this cluster: this makes one. Check the name.",
-            "danger",
-        )
+        return warning_of("new-group", "danger", group=group)
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The targets stay as confirmed; only the group and its offsets must not have moved."""
@@ -197,7 +193,7 @@ class OffsetRestore(_OffsetKind):
     inputs = OffsetRestoreInputs
 
     def new_group(self, group: str) -> dict[str, str]:
-        return warning("new-group", f"There is no group {group} now: this makes it again.", "info")
+        return warning_of("new-group/again", "info", group=group)
 
     def rows(self, gateway: ClusterGateway, inputs: Inputs, see: See) -> list[PlannedOffset]:
         wanted = {TP(row["topic"], row["partition"]): row["offset"] for row in inputs["partitions"]}
@@ -440,61 +436,47 @@ def _summary(group: str, moved: int, sums: rules.Totals) -> str:
     return f"Move {counted(moved, 'partition')} of {group}: {', '.join(parts)}."
 
 
-def _warnings(rows: list[PlannedOffset], sums: rules.Totals) -> list[dict[str, str]]:
+def _warnings(rows: list[PlannedOffset], sums: rules.Totals) -> list[dict[str, Any]]:
     found = []
     if sums.removed:
         found.append(
-            warning(
+            warning_of(
                 "commit-removed",
-                f"The commit in {counted(sums.removed, 'partition')} is removed: auto.offset.reset"
-                " of the group's consumers then decides where they begin. earliest reads"
-                f" {counted(sums.reread_at_most, 'record')} again, latest skips"
-                f" {counted(sums.skipped_at_most, 'record')}, none is an error to them.",
                 "danger",
                 risk=Risk.SKIPS_RECORDS,
+                partitions=sums.removed,
+                reread=sums.reread_at_most,
+                skipped=sums.skipped_at_most,
             )
         )
     if sums.skipped:
         found.append(
-            warning(
-                "records-skipped",
-                f"{counted(sums.skipped, 'record')} will not be read by this group.",
-                "danger",
-                risk=Risk.SKIPS_RECORDS,
-            )
+            warning_of("records-skipped", "danger", risk=Risk.SKIPS_RECORDS, records=sums.skipped)
         )
     if sums.reread:
-        found.append(
-            warning(
-                "records-reread",
-                f"{counted(sums.reread, 'record')} will be read a second time.",
-                "warning",
-            )
-        )
+        found.append(warning_of("records-reread", records=sums.reread))
     unknown = [row.tp for row in rows if row.effect == rules.UNKNOWN]
     if unknown:
         names = ", ".join(f"{tp.topic}-{tp.partition}" for tp in unknown[:NAMES_SAID_MAX])
-        more = f" and {len(unknown) - NAMES_SAID_MAX} more" if len(unknown) > NAMES_SAID_MAX else ""
         found.append(
-            warning(
+            warning_of(
                 "no-leader",
-                f"{counted(len(unknown), 'partition')} without a leader now ({names}{more}): where"
-                " the log begins and ends is unknown, and the offset is left as it is.",
                 "danger",
+                partitions=len(unknown),
+                names=names,
+                more=len(unknown[NAMES_SAID_MAX:]),
             )
         )
     left = sum(row.from_offset is None and row.to_offset is None for row in rows)
     if left:
-        found.append(
-            warning("no-commit", f"{counted(left, 'partition')} without a commit: left so.", "info")
-        )
+        found.append(warning_of("no-commit", "info", partitions=left))
     if sums.uncommitted > left:
         found.append(
-            warning(
+            warning_of(
                 "first-commit",
-                f"The group has no commit in {counted(sums.uncommitted - left, 'partition')}:"
-                f" {counted(sums.first_read, 'record')} will be read from there on.",
                 "info",
+                partitions=sums.uncommitted - left,
+                records=sums.first_read,
             )
         )
     return found

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from controlplane.common.serializers import Shape
+from controlplane.common.serializers import ParamsField, Shape
 from controlplane.observed.sightings import AUTHORS
 
 AUTHOR_CHOICES = list(AUTHORS)
@@ -31,8 +31,13 @@ class DriftAuthorSerializer(Shape):
 
 
 class SightedSerializer(Shape):
-    """A difference: how it is mended either way, since when it is there, and by whom."""
+    """A difference: how it is put and mended either way, since when it is there, and by whom."""
 
+    text = serializers.CharField(help_text="What differs, a sentence in English.")
+    text_code = serializers.CharField(
+        help_text="Which sentence it is; it stays when the sentence is put another way."
+    )
+    params = ParamsField(help_text="What was put into the sentence; null: not set, or not known.")
     back = DriftWaySerializer(
         allow_null=True, help_text="The plan that makes the brokers as they were left."
     )

@@ -68,6 +68,14 @@ class Extent:
             **({} if self.of is None else {OF: self.of.value}),
         }
 
+    def params(self, name: str, *, whole: str = "") -> dict[str, Any]:
+        """What sentences take of it: `<name>`, null while nothing of it is known, and
+        `<whole>_are`, which is `least` where the amount is a lower bound, else `exact`.
+        """
+        known = not self.gaps or self.count > 0
+        bound = "least" if self.gaps and known else "exact"
+        return {name: self.count if known else None, f"{whole or name}_are": bound}
+
     def said(self) -> str:
         """`6600 records`, `at least 4400 records`, `an unknown number of records`."""
         known = sized(self.count) if self.noun == "byte" else counted(self.count, self.noun)
@@ -104,16 +112,13 @@ def listed(
     return Extent(name=name, code=code, noun=noun, count=len(known), names=known, gaps=gaps, of=of)
 
 
-def unknown_texts(extents: Sequence[Extent]) -> list[str]:
-    """One sentence for each reason, with everything that it leaves uncertain."""
+def unknown_of(extents: Sequence[Extent]) -> dict[str, list[str]]:
+    """By each reason the codes of everything that it leaves uncertain."""
     touched: dict[str, list[str]] = {}
     for extent in extents:
         for gap in extent.gaps:
-            touched.setdefault(gap.reason, []).append(extent.title)
-    return [
-        f"Unknown: {reason}. That leaves uncertain: {', '.join(titles)}."
-        for reason, titles in touched.items()
-    ]
+            touched.setdefault(gap.reason, []).append(extent.code)
+    return touched
 
 
 def grown(

@@ -5,11 +5,13 @@ they are is said to everybody, as nobody is to delete what others use without kn
 to those who see them. Kept is all of it, so that a plan and its confirmation are compared by names.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from controlplane.common.grants import Area
+from controlplane.common.sentences import Param
 from controlplane.common.words import counted
+from controlplane.operations.sentences import warning_text
 
 Sees = Callable[[Area, str], bool]
 Row = dict[str, Any]
@@ -22,27 +24,30 @@ def everything(_area: Area, _name: str) -> bool:
     return True
 
 
-def naming_warning(
-    row: Mapping[str, str], area: Area, names: Iterable[tuple[str, str]], noun: str
-) -> Row:
-    """A warning that ends with names: its text is how it begins.
-
-    `names` are pairs of a name and how it is said, the most important first.
+def named_text(named: Mapping[str, Any], sees: Sees) -> Row:
+    """The text, code and parameters of a warning: all that are seen up to `NAMES_SAID_MAX`, and how
+    many more there are.
     """
-    named = {"begin": row["text"], "area": area.value, "names": list(names), "noun": noun}
-    whole: Row = {**row, NAMED: named}
-    return {**whole, "text": _text(named, everything)}
+    said, more = _seen(named, sees)
+    code = named["sentence"] if said else f"{named['sentence']}/hidden"
+    params: dict[str, Param] = {"names": ", ".join(said)} if said else {}
+    params["more"] = more
+    return {"text": warning_text(code, params), "text_code": code, "params": params}
 
 
-def _text(named: Mapping[str, Any], sees: Sees) -> str:
-    """All that are seen up to `NAMES_SAID_MAX`, and how many more there are."""
+def _seen(named: Mapping[str, Any], sees: Sees) -> tuple[list[str], int]:
     area, names = Area(named["area"]), named["names"]
     said = [text for name, text in names if sees(area, name)][:NAMES_SAID_MAX]
-    more = len(names) - len(said)
+    return said, len(names) - len(said)
+
+
+def _earlier_text(named: Mapping[str, Any], sees: Sees) -> Row:
+    """Of a plan that was kept when warnings had no codes of sentences."""
+    said, more = _seen(named, sees)
     if not said:
-        return f"{named['begin']} {counted(more, named['noun'])}."
+        return {"text": f"{named['begin']} {counted(more, named['noun'])}."}
     rest = f" and {counted(more, 'more ' + named['noun'])}" if more else ""
-    return f"{named['begin']} {', '.join(said)}{rest}."
+    return {"text": f"{named['begin']} {', '.join(said)}{rest}."}
 
 
 def shown_impact(impact: Mapping[str, Any], sees: Sees) -> Row:
@@ -57,7 +62,10 @@ def shown_impact(impact: Mapping[str, Any], sees: Sees) -> Row:
 
 def _shown_warning(row: Mapping[str, Any], sees: Sees) -> Row:
     shown = {key: value for key, value in row.items() if key != NAMED}
-    return shown if NAMED not in row else {**shown, "text": _text(row[NAMED], sees)}
+    if NAMED not in row:
+        return shown
+    say = named_text if "sentence" in row[NAMED] else _earlier_text
+    return {**shown, **say(row[NAMED], sees)}
 
 
 def shown_extent(row: Mapping[str, Any], sees: Sees) -> Row:

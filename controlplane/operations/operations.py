@@ -81,10 +81,7 @@ class StepRetryError(Exception):
 def warning(
     code: str, text: str, severity: str = "warning", *, risk: Risk | None = None
 ) -> dict[str, str]:
-    """One row of `impact.warnings`; severity is info, warning or danger.
-
-    With a risk the plan is confirmed only with its name typed.
-    """
+    """A row as `warnings.warning_of` makes it, of a free text: hosts' plans say it to operators."""
     row = {"code": code, "severity": severity, "text": text}
     return row if risk is None else {**row, "risk": risk.value}
 
@@ -100,7 +97,7 @@ class PlanDraft:
     diff: dict[str, Any]
     summary: str
     preconditions: dict[str, Any]
-    warnings: list[dict[str, str]] = field(default_factory=list)
+    warnings: list[dict[str, Any]] = field(default_factory=list)
     impact: dict[str, Any] = field(default_factory=dict)
     blast_radius: list[Extent] = field(default_factory=list)
     typed_name: str = ""

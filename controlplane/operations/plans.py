@@ -23,14 +23,13 @@ from controlplane.common.problems import (
     field_problem,
 )
 from controlplane.gateway.passage import first_look
-from controlplane.operations.blast_radius import grown, growth_text, unknown_texts
+from controlplane.operations.blast_radius import grown, growth_text, unknown_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     OperationKind,
     PlanContext,
     PlanDraft,
     required_kind,
-    warning,
 )
 from controlplane.operations.risks import STAYS, Risk, risks_of
 from controlplane.operations.rules import plan_state
@@ -43,6 +42,7 @@ from controlplane.operations.states import (
     PLAN_STALE,
     PLAN_USED,
 )
+from controlplane.operations.warnings import warning_of
 from controlplane.tenants.models import Tenant
 
 
@@ -123,7 +123,10 @@ def _made(
 ) -> Plan:
     """The stored plan of what a kind has decided."""
     radius = [extent.as_row() for extent in draft.blast_radius]
-    unknown = [warning("unknown", text) for text in unknown_texts(draft.blast_radius)]
+    unknown = [
+        warning_of("unknown", reason=reason, extents=", ".join(codes))
+        for reason, codes in unknown_of(draft.blast_radius).items()
+    ]
     warnings = [*draft.warnings, *unknown]
     risks = risks_of(kind.risks, warnings)
     plan = Plan(
@@ -192,24 +195,30 @@ def _undo_of(plan: Plan, kind: OperationKind, risks: Iterable[Risk]) -> dict[str
     return {"restores": kind.restores, "stays": [STAYS[risk] for risk in risks]}
 
 
-def _undoing(operation: Operation) -> list[dict[str, str]]:
+def _undoing(operation: Operation) -> list[dict[str, Any]]:
     """What a plan says that undoes this operation."""
     if operation.state in {FAILED, CANCELLED}:
-        said = " ".join(operation.remains or ["nobody noted what."])
-        text = f"This takes away what {operation.pk} left, which is {operation.state}:"
-        return [warning("undoes", f"{text} {said}", "info")]
+        of: dict[str, Any] = {"operation": operation.pk, "state": operation.state}
+        if not operation.remains:
+            return [warning_of("undoes/unnoted", "info", **of)]
+        return [warning_of("undoes/rest", "info", remains=" ".join(operation.remains), **of)]
     undone = required_kind(operation.kind)
     risks = operation.plan.impact.get("risks", [])
     return [
-        warning("undoes", f"This undoes {operation.pk}: {undone.restores}.", "info"),
-        *(warning("not-restored", STAYS[Risk(risk)]) for risk in risks),
+        warning_of(
+            "undoes",
+            "info",
+            operation=operation.pk,
+            restores=undone.name,
+            phrases={"restores": {undone.name: undone.restores}},
+        ),
+        *(warning_of(f"not-restored/{Risk(risk)}") for risk in risks),
     ]
 
 
-def _final(kind: OperationKind, *, is_undo: bool) -> dict[str, str]:
-    if is_undo:
-        return warning("undo-is-final", f"The undo itself is final: {kind.final}.")
-    return warning("no-undo", f"This cannot be undone: {kind.final}.")
+def _final(kind: OperationKind, *, is_undo: bool) -> dict[str, Any]:
+    sentence = "undo-is-final" if is_undo else "no-undo"
+    return warning_of(sentence, final=kind.name, phrases={"final": {kind.name: kind.final}})
 
 
 def _check_open_plans(tenant: Tenant) -> None:

@@ -2,6 +2,7 @@ from rest_framework import serializers
 
 from controlplane.common.serializers import (
     NextPlanSerializer,
+    ParamsField,
     ProbeSerializer,
     ProblemCoreSerializer,
     Shape,
@@ -142,7 +143,17 @@ OperationPageSerializer = page_serializer(OperationSerializer)
 class WarningSerializer(Shape):
     code = serializers.CharField()
     severity = serializers.ChoiceField(["info", "warning", "danger"])
-    text = serializers.CharField()
+    text = serializers.CharField(help_text="the sentence in English")
+    text_code = serializers.CharField(
+        required=False,
+        help_text="which sentence it is; it stays when the sentence is put another way. Not there:"
+        " the plan is of an earlier version, or the text is free.",
+    )
+    params = ParamsField(
+        required=False,
+        help_text="what was put into the sentence: the end of a name says the unit (_bytes, _ms,"
+        " _s, _bytes_per_s, _at); `extents`, `quotas`, `restores` and `final` hold codes",
+    )
     risk = serializers.ChoiceField(RISK_CHOICES, required=False)
 
 

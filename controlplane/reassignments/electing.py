@@ -28,9 +28,9 @@ from controlplane.operations.operations import (
     StepFailedError,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back_everywhere, verified_by
+from controlplane.operations.warnings import warning_of
 from controlplane.reassignments.elections import Election, Elections, cut, elections
 
 PARTITIONS_MAX = 5_000
@@ -216,33 +216,12 @@ def _nothing(found: Elections) -> str:
     )
 
 
-def _warnings(found: Elections, left_out: int) -> list[dict[str, str]]:
-    rows = [
-        warning(
-            "leaders-move",
-            f"{counted(len(found.wanted), 'partition gets', 'partitions get')} another leader;"
-            " clients follow by themselves.",
-            "info",
-        )
-    ]
+def _warnings(found: Elections, left_out: int) -> list[dict[str, Any]]:
+    rows = [warning_of("leaders-move/elect", "info", partitions=len(found.wanted))]
     if found.blocked:
-        rows.append(
-            warning(
-                "not-in-sync",
-                f"{counted(len(found.blocked), 'partition')} keep their leader: the broker that"
-                " they prefer is not in sync, or not there.",
-                "info",
-            )
-        )
+        rows.append(warning_of("not-in-sync", "info", partitions=len(found.blocked)))
     if left_out:
-        rows.append(
-            warning(
-                "left-out",
-                f"{counted(left_out, 'partition')} more are left to the next plan: one takes at"
-                f" most {PARTITIONS_MAX:,}.",
-                "info",
-            )
-        )
+        rows.append(warning_of("left-out", "info", partitions=left_out, most=PARTITIONS_MAX))
     return rows
 
 

@@ -10,8 +10,9 @@ from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import TP, partitions_by_tp
-from controlplane.operations.operations import Done, PlanDraft, StepContext, Wait, warning
+from controlplane.operations.operations import Done, PlanDraft, StepContext, Wait
 from controlplane.operations.read_back import read_back_everywhere
+from controlplane.operations.warnings import warning_of
 from controlplane.reassignments.diffs import move_dict, resource_of
 from controlplane.reassignments.rules import Move
 from controlplane.reassignments.selectors import Truth
@@ -52,13 +53,7 @@ def draft_of(gateway: ClusterGateway, given: list[dict[str, Any]], truth: Truth)
         },
         summary=f"Take over where the replicas of {counted(len(moves), 'partition')} are.",
         preconditions={"before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}},
-        warnings=[
-            warning(
-                "adopts",
-                "Nothing is moved; where the replicas are is what this service wants from now on.",
-                "info",
-            )
-        ],
+        warnings=[warning_of("adopts/replicas", "info")],
         impact={"bytes_to_move": 0, "seconds_estimated": None},
         typed_name=topics[0],
     )

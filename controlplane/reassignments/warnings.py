@@ -1,80 +1,50 @@
 """What a user should know before moving replicas."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.operations.operations import warning
 from controlplane.operations.risks import Risk
+from controlplane.operations.warnings import warning_of
 from controlplane.reassignments.rules import Move
 from controlplane.reassignments.selectors import Truth
 from controlplane.reassignments.services import RATE_KEYS
 
 MIN_ISR = "min.insync.replicas"
 TOPICS_A_QUESTION = 500
-FIRST_FETCH = (
-    "The first fetch of a partition may pass whole, up to replica.fetch.max.bytes (1 MiB unless"
-    " the brokers set another): small partitions move faster than the limit."
-)
 
 
 def plan_warnings(
     gateway: ClusterGateway, moves: Sequence[Move], truth: Truth, throttle: int | None
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     found = []
     if throttle is None and any(move.adding and move.size_bytes != 0 for move in moves):
-        found.append(warning("unthrottled", "No limit: the move may take bandwidth from clients."))
+        found.append(warning_of("unthrottled"))
     if throttle is not None:
-        found.append(
-            warning(
-                "throttle-is-wide",
-                "The limit holds for all replication of these partitions, not only the move.",
-                "info",
-            )
-        )
+        found.append(warning_of("throttle-is-wide", "info"))
         if any(move.adding and move.size_bytes != 0 for move in moves):
-            found.append(warning("throttle-is-coarse", FIRST_FETCH, "info"))
+            found.append(warning_of("throttle-is-coarse", "info"))
     fewer = [move for move in moves if len(move.after) < len(move.before)]
     if fewer:
         found.append(
-            warning(
-                "fewer-replicas",
-                f"A replica less for {counted(len(fewer), 'partition')}.",
-                "danger",
-                risk=Risk.LOSES_DATA,
-            )
+            warning_of("fewer-replicas", "danger", risk=Risk.LOSES_DATA, partitions=len(fewer))
         )
     one_rack = [move for move in moves if _on_one_rack(move, truth)]
     if one_rack:
-        found.append(
-            warning(
-                "one-rack",
-                f"All replicas on one rack in the end: {counted(len(one_rack), 'partition')}.",
-            )
-        )
+        found.append(warning_of("one-rack/replicas", partitions=len(one_rack)))
     out_of_sync = _out_of_sync(moves, truth)
     if out_of_sync:
-        found.append(
-            warning(
-                "under-replicated",
-                f"Not in sync now: {counted(out_of_sync, 'partition')}.",
-                "danger",
-            )
-        )
+        found.append(warning_of("under-replicated", "danger", partitions=out_of_sync))
     leftover, not_asked = _leftover_throttle(gateway, truth)
     if not_asked:
-        found.append(
-            warning("throttle-unknown", f"Whether brokers {not_asked} have a throttle is unknown.")
-        )
+        found.append(warning_of("throttle-unknown", brokers=", ".join(map(str, not_asked))))
     if leftover:
-        found.append(
-            warning("throttle-present", f"Brokers {leftover} have a throttle already.", "warning")
-        )
+        found.append(warning_of("throttle-present", brokers=", ".join(map(str, leftover))))
     return found
 
 
-def min_isr_warnings(gateway: ClusterGateway, moves: Sequence[Move]) -> list[dict[str, str]]:
+def min_isr_warnings(gateway: ClusterGateway, moves: Sequence[Move]) -> list[dict[str, Any]]:
     """What fewer replicas than before mean for writers with acks=all."""
     after: dict[str, int] = {}
     for move in moves:
@@ -87,20 +57,11 @@ def min_isr_warnings(gateway: ClusterGateway, moves: Sequence[Move]) -> list[dic
     unknown = [name for name in after if name not in needed]
     found = []
     if below:
-        text = (
-            f"Fewer replicas than {MIN_ISR} asks for: {_named(below)}. Producers with acks=all are"
-            " refused there."
-        )
-        found.append(warning("below-min-isr", text, "danger"))
+        found.append(warning_of("below-min-isr/moves", "danger", **_named(below)))
     if exactly:
-        text = (
-            f"As many replicas as {MIN_ISR} asks for: {_named(exactly)}. While one of them is down"
-            " producers with acks=all are refused there."
-        )
-        found.append(warning("at-min-isr", text))
+        found.append(warning_of("at-min-isr", **_named(exactly)))
     if unknown:
-        text = f"{MIN_ISR} could not be read of {_named(unknown)}."
-        found.append(warning("min-isr-unknown", text))
+        found.append(warning_of("min-isr-unknown", **_named(unknown)))
     return found
 
 
@@ -119,10 +80,10 @@ def _min_isr(gateway: ClusterGateway, topics: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _named(topics: Sequence[str], most: int = 5) -> str:
+def _named(topics: Sequence[str], most: int = 5) -> dict[str, Any]:
+    """Parameters of sentences with topics in them."""
     ordered = sorted(topics)
-    more = f" and {len(ordered) - most} more" if len(ordered) > most else ""
-    return ", ".join(ordered[:most]) + more
+    return {"topics": ", ".join(ordered[:most]), "more": len(ordered[most:])}
 
 
 def _on_one_rack(move: Move, truth: Truth) -> bool:

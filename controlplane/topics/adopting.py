@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.types import TopicDescription
-from controlplane.operations.operations import PlanDraft, warning
+from controlplane.operations.operations import PlanDraft
+from controlplane.operations.warnings import warning_of
 
 UNCHANGED = "nothing is changed at the brokers"
 CODE = "not-as-observed"
@@ -62,8 +63,4 @@ def partitions_draft(topic: TopicDescription, given: int) -> PlanDraft:
 
 
 def _said() -> dict[str, str]:
-    return warning(
-        "adopts",
-        "Nothing is changed at the brokers; what they have is what this service wants from now on.",
-        "info",
-    )
+    return warning_of("adopts", "info")

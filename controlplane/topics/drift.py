@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from controlplane.gateway.types import SET_ON_TOPIC
+from controlplane.observed.drift_sentences import difference_said
 from controlplane.topics.mending import ways
 
 
@@ -71,8 +72,8 @@ def desired_topics(operations: Iterable[Verified]) -> dict[str, Desired]:
 def drift_of(
     desired: Desired, row: Mapping[str, Any], configs: Sequence[Mapping[str, Any]] | None
 ) -> list[dict[str, Any]]:
-    """Rows {field, desired, observed, operation_id, text} and the `mending.ways`; a null value of a
-    setting: not set.
+    """Rows {field, desired, observed, operation_id, text, text_code, params} and the
+    `mending.ways`; a null value of a setting: not set.
 
     `configs` are what the topic sets itself, as far as it differs from its cluster; None: unknown.
     """
@@ -93,13 +94,11 @@ def drift_of(
 def _drift(
     desired: Desired, topic: str, name: str, wanted: str | None, observed: str | None
 ) -> dict[str, Any]:
-    left = "set nothing" if wanted is None else f"left {wanted}"
-    now = "not set" if observed is None else observed
     return {
         "field": name,
         "desired": wanted,
         "observed": observed,
         "operation_id": desired.set_by[name],
-        "text": f"{name} is {now} at the brokers; the last verified operation {left}.",
+        **difference_said("topic", field=name, observed=observed, desired=wanted),
         **ways(topic, name, wanted, observed),
     }

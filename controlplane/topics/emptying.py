@@ -15,7 +15,6 @@ from controlplane.gateway.readings import ClusterReader, Gap, Reading, total
 from controlplane.gateway.types import EARLIEST, TP, TopicDescription
 from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.operations.models import Plan
-from controlplane.operations.naming import naming_warning
 from controlplane.operations.operations import (
     Done,
     Phase,
@@ -26,11 +25,11 @@ from controlplane.operations.operations import (
     StepFailedError,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.warnings import naming_warning, warning_of
 from controlplane.topics.inputs import TopicEmptyInputs
 from controlplane.topics.operations_base import TopicKind, topic_settings
 from controlplane.topics.rules import refuse_internal
@@ -240,35 +239,23 @@ def _unread(
     return found, ()
 
 
-def _warnings(extents: list[Extent], unread: Mapping[str, int]) -> list[dict[str, str]]:
+def _warnings(extents: list[Extent], unread: Mapping[str, int]) -> list[dict[str, Any]]:
     rows = {extent.name: extent for extent in extents}
-    said = rows["records"].said()
+    size = rows["bytes"].params("size_bytes", whole="size")
+    said = {**rows["records"].params("records"), **size}
     found = [
-        warning(
-            "data-loss",
-            f"{said[0].upper()}{said[1:]} are deleted on every replica: {rows['bytes'].said()}.",
-            "danger",
-            risk=Risk.LOSES_DATA,
-        ),
-        warning(
-            "later-stays",
-            "What producers write after this plan was made stays: it goes up to the offsets below.",
-            "info",
-        ),
+        warning_of("data-loss/emptied", "danger", risk=Risk.LOSES_DATA, **said),
+        warning_of("later-stays", "info"),
     ]
     if unread:
         worst = sorted(unread.items(), key=lambda row: (-row[1], row[0]))
         found.append(
             naming_warning(
-                warning(
-                    "unread-lost",
-                    "Not read yet, and never to be read: by",
-                    "danger",
-                    risk=Risk.LOSES_DATA,
-                ),
+                "unread-lost",
+                "danger",
                 Area.GROUP,
                 [(group, f"{group} ({counted(records, 'record')})") for group, records in worst],
-                "group",
+                risk=Risk.LOSES_DATA,
             )
         )
     return found

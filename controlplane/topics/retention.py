@@ -16,7 +16,7 @@ from controlplane.clusters.unfinished import Unfinished
 from controlplane.common.grants import Area, Verb
 from controlplane.common.problems import Conflict
 from controlplane.common.times import iso
-from controlplane.common.words import counted, lasting
+from controlplane.common.words import lasting
 from controlplane.gateway.port import BrokerView
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.models import Operation, Plan
@@ -28,11 +28,11 @@ from controlplane.operations.operations import (
     StepContext,
     StepSpec,
     Wait,
-    warning,
 )
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.warnings import warning_of
 from controlplane.topics import rules
 from controlplane.topics.inputs import RetentionLeaseInputs, RetentionRestoreInputs
 from controlplane.topics.models import RESTORED, RESTORING, SUPERSEDED, RetentionLease
@@ -209,7 +209,7 @@ class RetentionRestore(TopicKind):
         self,
         row: RetentionLease,
         *,
-        warnings: list[dict[str, str]] | None = None,
+        warnings: list[dict[str, Any]] | None = None,
         extents: list[Extent] | tuple[()] = (),
     ) -> PlanDraft:
         """Of what the row knows, and what a plan by hand has read beyond that."""
@@ -285,14 +285,10 @@ def leases_left(cluster: Cluster) -> Unfinished | None:
     if not rows:
         return None
     named = ", ".join(f"{row.topic} ({rules.kept_for(row.held_ms)})" for row in rows[:NAMED_MAX])
-    more = f" and of {counted(len(rows) - NAMED_MAX, 'more topic')}" if rows[NAMED_MAX:] else ""
-    text = (
-        f"The raised retention of {named}{more} stays: nobody puts it back once the cluster is let"
-        " go. End the lease first (topic.retention_restore)."
-    )
+    more = len(rows[NAMED_MAX:])
     return Unfinished(
         keys=tuple(row.operation_id for row in rows),
-        warning=warning("retention-stays", text),
+        warning=warning_of("retention-stays", names=named, more=more),
     )
 
 
@@ -368,34 +364,30 @@ def _check_fits(name: str, room: Room, bound_bytes: int | None) -> None:
 
 def _lease_warnings(
     inputs: dict[str, Any], before_ms: int | None, effective: rules.Settings, room: Room
-) -> list[dict[str, str]]:
-    found = [
-        warning(
-            "restores-itself",
-            f"After {lasting(inputs['for_s'] * 1000)} the service puts retention.ms back to"
-            f" {rules.kept_for(before_ms)}: what is older is deleted then, read or not.",
-            "info",
-        )
-    ]
+) -> list[dict[str, Any]]:
+    found = [_restores_itself(inputs["for_s"], before_ms)]
     if room.is_cut_by_size:
         found.append(
-            warning(
-                "cut-by-size",
-                f"retention.bytes is {effective.get(RETENTION_BYTES)} a partition: at the rate it"
-                " is written to, records are deleted by size before the longer time is over.",
-            )
+            warning_of("cut-by-size", size=rules.number_in(effective.get(RETENTION_BYTES)))
         )
     if room.gaps or not room.rows or any(row.fits is None for row in room.rows):
-        why = "; ".join(room.gaps) or "no broker says where its replicas are"
         found.append(
-            warning(
+            warning_of(
                 "disk-unknown",
-                f"Whether the disks have room for it is not known of all brokers: {why}.",
                 "danger",
                 risk=Risk.FILLS_DISK,
+                reasons="; ".join(room.gaps),
             )
+            if room.gaps
+            else warning_of("disk-unknown/no-places", "danger", risk=Risk.FILLS_DISK)
         )
     return found
+
+
+def _restores_itself(for_s: int, before_ms: int | None) -> dict[str, Any]:
+    if before_ms is not None and before_ms < 0:
+        return warning_of("restores-itself/for-ever", "info", lease_s=for_s)
+    return warning_of("restores-itself", "info", lease_s=for_s, before_ms=before_ms)
 
 
 def _summary(name: str, inputs: dict[str, Any], standing: RetentionLease | None) -> str:

@@ -5,12 +5,11 @@ from typing import Any
 
 from controlplane.common.grants import Area
 from controlplane.common.problems import Conflict, Unavailable, field_problem
-from controlplane.common.words import counted, lasting, sized
+from controlplane.common.words import lasting
 from controlplane.gateway.types import INTERNAL_TOPICS, SET_ON_TOPIC
 from controlplane.operations.blast_radius import Extent
-from controlplane.operations.naming import naming_warning
-from controlplane.operations.operations import warning
 from controlplane.operations.risks import Risk
+from controlplane.operations.warnings import naming_warning, warning_of
 
 OWN_PREFIX = "__penstock"
 RETENTION_MS = "retention.ms"
@@ -55,13 +54,7 @@ def effective_after(
 def create_warnings(*, replication_factor: int, configs: Settings, brokers: int) -> Warnings:
     found = []
     if replication_factor < 3 <= brokers:
-        found.append(
-            warning(
-                "low-replication",
-                f"Replication factor {replication_factor}: losing"
-                f" {counted(replication_factor, 'broker')} can lose data.",
-            )
-        )
+        found.append(warning_of("low-replication", replicas=replication_factor))
     found += _min_isr_warnings({}, configs, replication_factor) + _setting_warnings({}, configs)
     # A topic that is only made now holds nothing that could be lost.
     return [{key: text for key, text in row.items() if key != "risk"} for row in found]
@@ -84,10 +77,9 @@ def update_warnings(*, before: Settings, after: Settings, replication_factor: in
 def unknown_default_warnings(changes: Settings, after: Settings) -> Warnings:
     """Keys that go back to a default which the brokers do not report."""
     return [
-        warning(
+        warning_of(
             "default-unknown",
-            f"{key} goes back to its default, which the brokers do not report: what it does to the"
-            " data cannot be foreseen.",
+            key=key,
             risk=Risk.LOSES_DATA if key in DECIDES_WHAT_STAYS else None,
         )
         for key, value in changes.items()
@@ -100,27 +92,14 @@ def _policy_warnings(old: str, new: str) -> Warnings:
         return []
     if "compact" in old and "delete" in new and ("compact" not in new or "delete" not in old):
         return [
-            warning(
-                "compact-to-delete",
-                "Leaving compaction: records older than the retention are deleted, the last"
-                " value of a key too."
-                if "compact" not in new
-                else "The retention holds from now on: records older than it are deleted, the"
-                " last value of a key too.",
+            warning_of(
+                "compact-to-delete" if "compact" not in new else "compact-to-delete/both",
                 "danger",
                 risk=Risk.LOSES_DATA,
             )
         ]
     if "compact" in new and "compact" not in old:
-        return [
-            warning(
-                "delete-to-compact",
-                "Of each key only the latest value is kept: the older ones go, and undoing this"
-                " does not bring them back. Records without a key will be refused.",
-                "danger",
-                risk=Risk.LOSES_DATA,
-            )
-        ]
+        return [warning_of("delete-to-compact", "danger", risk=Risk.LOSES_DATA)]
     return []
 
 
@@ -128,17 +107,14 @@ def _retention_warnings(before: Settings, after: Settings) -> Warnings:
     if "delete" not in (after.get("cleanup.policy") or "delete"):
         return []  # pure compaction keeps the last value of a key whatever its age
     found = []
-    for key, said in (("retention.ms", lasting), ("retention.bytes", sized)):
+    for key, sentence, param in (
+        ("retention.ms", "retention-cut/time", "kept_ms"),
+        ("retention.bytes", "retention-cut/size", "kept_bytes"),
+    ):
         old, new = number_in(before.get(key)), number_in(after.get(key))
         if new is not None and new >= 0 and (old is None or old < 0 or new < old):
-            found.append(
-                warning(
-                    "retention-cut",
-                    f"{key} falls to {said(new)}: what is beyond it is deleted for good.",
-                    "danger",
-                    risk=Risk.LOSES_DATA,
-                )
-            )
+            said: dict[str, Any] = {param: new}
+            found.append(warning_of(sentence, "danger", risk=Risk.LOSES_DATA, **said))
     return found
 
 
@@ -146,34 +122,17 @@ def _min_isr_warnings(before: Settings, after: Settings, replication_factor: int
     old, new = (number_in(side.get("min.insync.replicas")) for side in (before, after))
     if new is None or new == old:
         return []
+    said: dict[str, Any] = {
+        "key": "min.insync.replicas",
+        "least": new,
+        "replicas": replication_factor,
+    }
     if new > replication_factor:
-        return [
-            warning(
-                "unwritable",
-                f"min.insync.replicas {new} with {counted(replication_factor, 'replica')}:"
-                " acks=all can never succeed.",
-                "danger",
-            )
-        ]
+        return [warning_of("unwritable", "danger", **said)]
     if new == replication_factor > 1:
-        return [
-            warning(
-                "no-slack",
-                f"min.insync.replicas {new} of {counted(replication_factor, 'replica')}: one"
-                " broker down stops every acks=all write.",
-                "danger",
-            )
-        ]
+        return [warning_of("no-slack/topic", "danger", **said)]
     if new == 1 < replication_factor:
-        return [
-            warning(
-                "weak-acks",
-                "min.insync.replicas 1: acks=all may mean the leader alone, and losing it then"
-                " loses records that were acknowledged.",
-                "danger",
-                risk=Risk.LOSES_DATA,
-            )
-        ]
+        return [warning_of("weak-acks", "danger", risk=Risk.LOSES_DATA)]
     return []
 
 
@@ -181,37 +140,21 @@ def _setting_warnings(before: Settings, after: Settings) -> Warnings:
     found = []
     unclean = "unclean.leader.election.enable"
     if (after.get(unclean) or "").lower() == "true" != (before.get(unclean) or "").lower():
-        found.append(
-            warning(
-                "unclean-election",
-                f"{unclean}: a replica that is behind may become the leader; acknowledged records"
-                " are lost then.",
-                "danger",
-                risk=Risk.LOSES_DATA,
-            )
-        )
+        found.append(warning_of("unclean-election", "danger", risk=Risk.LOSES_DATA))
     found += _tiered_warnings(before, after)
-    for key, least, code, text in (
-        (
-            "max.message.bytes",
-            PRODUCER_BATCH_BYTES,
-            "tiny-messages",
-            (
-                "larger batches are refused, and producers fill theirs up to"
-                f" {PRODUCER_BATCH_BYTES} bytes unless they are set otherwise"
-            ),
-        ),
-        (
-            "segment.bytes",
-            SEGMENT_BYTES_SMALL,
-            "tiny-segments",
-            "every partition becomes many small files, each of them open on its brokers",
-        ),
-    ):
-        old, new = number_in(before.get(key)), number_in(after.get(key))
-        if new is not None and new < least and new != old:
-            found.append(warning(code, f"{key} {new}: {text}.", "warning"))
+    limit = _lowered(before, after, "max.message.bytes", PRODUCER_BATCH_BYTES)
+    if limit is not None:
+        found.append(warning_of("tiny-messages", limit=limit, batch=PRODUCER_BATCH_BYTES))
+    size = _lowered(before, after, "segment.bytes", SEGMENT_BYTES_SMALL)
+    if size is not None:
+        found.append(warning_of("tiny-segments", size=size))
     return found + _keeping_warnings(before, after)
+
+
+def _lowered(before: Settings, after: Settings, key: str, least: int) -> int | None:
+    """What a setting is changed to, where that is below `least`."""
+    old, new = number_in(before.get(key)), number_in(after.get(key))
+    return new if new is not None and new < least and new != old else None
 
 
 def _tiered_warnings(before: Settings, after: Settings) -> Warnings:
@@ -222,15 +165,7 @@ def _tiered_warnings(before: Settings, after: Settings) -> Warnings:
 
     if not lets_go(after) or lets_go(before):
         return []
-    return [
-        warning(
-            "remote-deleted",
-            f"{REMOTE_STORAGE} is off and {REMOTE_DELETE} on: what the topic holds in remote"
-            " storage is deleted for good.",
-            "danger",
-            risk=Risk.LOSES_DATA,
-        )
-    ]
+    return [warning_of("remote-deleted", "danger", risk=Risk.LOSES_DATA)]
 
 
 def _is_on(side: Settings, key: str) -> bool:
@@ -240,36 +175,25 @@ def _is_on(side: Settings, key: str) -> bool:
 def _keeping_warnings(before: Settings, after: Settings) -> Warnings:
     """Only whole segments are deleted, and one that is written to is not whole."""
     found = []
-    for kept_key, rolled_key, said in (
-        ("retention.ms", "segment.ms", lasting),
-        ("retention.bytes", "segment.bytes", sized),
+    for kept_key, rolled_key, sentence, unit in (
+        ("retention.ms", "segment.ms", "kept-longer/time", "ms"),
+        ("retention.bytes", "segment.bytes", "kept-longer/size", "bytes"),
     ):
         kept, rolled = number_in(after.get(kept_key)), number_in(after.get(rolled_key))
         was = (number_in(before.get(kept_key)), number_in(before.get(rolled_key)))
         if kept is None or rolled is None or (kept, rolled) == was or not 0 <= kept < rolled:
             continue
-        found.append(
-            warning(
-                "kept-longer",
-                f"{kept_key} of {said(kept)} is less than {rolled_key} of {said(rolled)}: data goes"
-                f" by whole segments, so it may stay {said(rolled)} longer.",
-                "info",
-            )
-        )
+        said: dict[str, Any] = {f"kept_{unit}": kept, f"rolled_{unit}": rolled}
+        found.append(warning_of(sentence, "info", **said))
     return found
 
 
 def partitions_warnings(*, keyed_hint: bool, groups: Extent) -> Warnings:
     found = [
-        warning(
-            "keys-move",
-            "A key may map to another partition from now on: order per key is broken at the"
-            " change." + (" This topic is compacted, so it is keyed." if keyed_hint else ""),
-            "danger" if keyed_hint else "warning",
-        ),
+        warning_of("keys-move/keyed", "danger") if keyed_hint else warning_of("keys-move"),
     ]
     if groups.count:
-        found.append(warning("rebalance", f"{_begun(groups)} will rebalance.", "info"))
+        found.append(warning_of("rebalance", "info", **groups.params("groups")))
     return found
 
 
@@ -278,21 +202,16 @@ def delete_warnings(extents: Mapping[str, Extent]) -> Warnings:
     found = []
     records, readers = extents["records"], extents["active_groups"]
     if records.count or records.gaps:
-        one = records.count == 1 and not records.gaps
-        found.append(
-            warning(
-                "data-loss",
-                f"{_begun(records)} ({extents['bytes'].said()}) {'is' if one else 'are'} deleted.",
-                "danger",
-            )
-        )
+        size = extents["bytes"].params("size_bytes", whole="size")
+        said = {**records.params("records"), **size}
+        found.append(warning_of("data-loss/topic", "danger", **said))
     if readers.names:
         found.append(
             naming_warning(
-                warning("active-readers", "Reading it right now:", "danger"),
+                "active-readers",
+                "danger",
                 Area.GROUP,
                 [(name, name) for name in readers.names],
-                "group",
             )
         )
     return found
@@ -337,18 +256,7 @@ def leased_warnings(until: str | None) -> Warnings:
     """Of a change of retention.ms by hand; `until`: when the topic's lease ends, if it has one."""
     if until is None:
         return []
-    return [
-        warning(
-            "ends-lease",
-            f"retention.ms is held by a lease until {until}. What is set now stays: the lease does"
-            " not put back what was there before it.",
-        )
-    ]
-
-
-def _begun(extent: Extent) -> str:
-    text = extent.said()
-    return text[0].upper() + text[1:]
+    return [warning_of("ends-lease", until_at=until)]
 
 
 def number_in(text: str | None) -> int | None:
@@ -379,7 +287,7 @@ def refuse_reserved(name: str) -> None:
 def is_dangerous(
     changes: Mapping[str, str | None],
     effective_after: Mapping[str, str | None],
-    warnings: list[dict[str, str]],
+    warnings: list[dict[str, Any]],
 ) -> bool:
     """Whether an update could lose what an internal topic holds.
 

@@ -12,7 +12,6 @@ class DriftSerializer(SightedSerializer):
     desired = serializers.CharField(allow_null=True, help_text="null: a setting that is not set.")
     observed = serializers.CharField(allow_null=True)
     operation_id = serializers.CharField(help_text="The one that set the desired value last.")
-    text = serializers.CharField()
 
 
 class TopicRowSerializer(ObservedRowSerializer):

@@ -6,9 +6,10 @@ much.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_USER, QuotaEntity
-from controlplane.operations.operations import warning
+from controlplane.operations.warnings import warning_of
 
 PRODUCE, CONSUME = "producer_byte_rate", "consumer_byte_rate"
 REQUESTS, MUTATIONS = "request_percentage", "controller_mutation_rate"
@@ -23,12 +24,6 @@ UNBOUNDED: Mapping[str, float] = {
 """What the service's own users have of their own, once there are quotas that they would share."""
 LOW_BYTES_PER_S = 10_240
 """Below it a client waits for seconds after each of its usual batches of 16 KiB."""
-WORDS = {
-    PRODUCE: "bytes produced a second",
-    CONSUME: "bytes consumed a second",
-    REQUESTS: "percent of a request thread",
-    MUTATIONS: "partitions created or deleted a second",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,56 +67,25 @@ def after_change(
 def service_warning(*, is_managed: bool) -> dict[str, str]:
     """Of a quota that everybody falls under."""
     if is_managed:
-        return warning(
-            "service-kept-out",
-            "The users of this service get quotas of their own, so that it does not bound them.",
-            "info",
-        )
-    return warning(
-        "bounds-service",
-        "It bounds the user by which Penstock connects, too, unless that has a quota of its own:"
-        " with too little of it what is shown here is late, and operations fail.",
-    )
+        return warning_of("service-kept-out", "info")
+    return warning_of("bounds-service")
 
 
 def change_warnings(
     before: Mapping[str, float], after: Mapping[str, float]
-) -> list[dict[str, str]]:
-    found = [
-        warning(
-            "per-broker",
-            "Each broker bounds what reaches it: on all brokers together it is as many times that.",
-            "info",
-        )
-    ]
+) -> list[dict[str, Any]]:
+    found = [warning_of("per-broker", "info")]
     tighter = [
-        WORDS[key]
+        key
         for key in QUOTA_KEYS
         if key in after and (key not in before or after[key] < before[key])
     ]
     if tighter:
-        found.append(
-            warning(
-                "throttles",
-                f"Clients above it are slowed down at once: {', '.join(tighter)}.",
-            )
-        )
-    low = [
-        WORDS[key]
-        for key in (PRODUCE, CONSUME)
-        if after.get(key, LOW_BYTES_PER_S) < LOW_BYTES_PER_S
-    ]
+        found.append(warning_of("throttles", quotas=", ".join(tighter)))
+    low = [key for key in (PRODUCE, CONSUME) if after.get(key, LOW_BYTES_PER_S) < LOW_BYTES_PER_S]
     if low:
-        found.append(
-            warning("very-low", f"So low that clients may time out: {', '.join(low)}.", "danger")
-        )
-    lifted = [WORDS[key] for key in QUOTA_KEYS if key in before and key not in after]
+        found.append(warning_of("very-low", "danger", quotas=", ".join(low)))
+    lifted = [key for key in QUOTA_KEYS if key in before and key not in after]
     if lifted:
-        found.append(
-            warning(
-                "lifted",
-                f"No quota of its own any more: {', '.join(lifted)}. Defaults hold, if any.",
-                "info",
-            )
-        )
+        found.append(warning_of("lifted", "info", quotas=", ".join(lifted)))
     return found

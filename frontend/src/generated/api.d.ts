@@ -2892,12 +2892,19 @@ export interface components {
             name: string;
             observed: string;
             operation_id: string;
+            /** @description What was put into the sentence; null: not set, or not known. */
+            params: {
+                [key: string]: string | number | null;
+            };
             /**
              * Format: date-time
              * @description When it was first seen otherwise.
              */
             seen_at: string;
+            /** @description What differs, a sentence in English. */
             text: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. */
+            text_code: string;
             who: components["schemas"]["DriftAuthor"];
         };
         /** @enum {string} */
@@ -3958,8 +3965,12 @@ export interface components {
         /** @enum {string} */
         ChangedSettingWayEnum: "dynamic" | "static";
         ChangedUser: {
+            params: {
+                [key: string]: string | number | null;
+            };
             /** @description How it is, and how it was left. */
             text: string;
+            text_code: string;
             username: string;
         };
         Chart: {
@@ -5440,12 +5451,19 @@ export interface components {
             observed: string | null;
             /** @description That left it so; null: it is a rule of this service (`racks`), or the reader may not see the operation. */
             operation_id: string | null;
+            /** @description What was put into the sentence; null: not set, or not known. */
+            params: {
+                [key: string]: string | number | null;
+            };
             /**
              * Format: date-time
              * @description When it was first seen otherwise.
              */
             seen_at: string;
+            /** @description What differs, a sentence in English. */
             text: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. */
+            text_code: string;
             who: components["schemas"]["DriftAuthor"];
         };
         DiskForecast: {
@@ -5524,12 +5542,19 @@ export interface components {
             observed: string | null;
             /** @description The one that set the desired value last. */
             operation_id: string;
+            /** @description What was put into the sentence; null: not set, or not known. */
+            params: {
+                [key: string]: string | number | null;
+            };
             /**
              * Format: date-time
              * @description When it was first seen otherwise.
              */
             seen_at: string;
+            /** @description What differs, a sentence in English. */
             text: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. */
+            text_code: string;
             who: components["schemas"]["DriftAuthor"];
         };
         DriftArea: {
@@ -10259,9 +10284,16 @@ export interface components {
         };
         Warning: {
             code: string;
+            /** @description what was put into the sentence: the end of a name says the unit (_bytes, _ms, _s, _bytes_per_s, _at); `extents`, `quotas`, `restores` and `final` hold codes */
+            params?: {
+                [key: string]: string | number | null;
+            };
             risk?: components["schemas"]["RiskEnum"];
             severity: components["schemas"]["WarningSeverityEnum"];
+            /** @description the sentence in English */
             text: string;
+            /** @description which sentence it is; it stays when the sentence is put another way. Not there: the plan is of an earlier version, or the text is free. */
+            text_code?: string;
         };
         /** @enum {string} */
         WarningSeverityEnum: "info" | "warning" | "danger";

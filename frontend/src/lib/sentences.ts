@@ -1,11 +1,14 @@
 /** What the service says by a code, in the language that is shown. A code that a newer service has and this console does not
  * leaves the service's own sentence. */
 import { words } from "@/words/sentences";
+import { words as warned } from "@/words/warnings";
+import { filled, type Phrases } from "./templates";
 import type { Extent, OperationStep, PlanWarning } from "./types";
 
 const EXTENTS: Readonly<Record<string, string>> = words.extents;
 const STEPS: Readonly<Record<string, string>> = words.steps;
-const WARNINGS: Readonly<Record<string, string>> = words.warnings;
+const WARNINGS: Readonly<Record<string, string>> = warned.sentences;
+const PHRASES: Phrases = { ...warned.phrases, extents: words.extents };
 
 /** What a plan counts of what it hits: "groups that read it". */
 export const extentTitle = ({ code, title }: Pick<Extent, "code" | "title">): string =>
@@ -15,8 +18,11 @@ export const extentTitle = ({ code, title }: Pick<Extent, "code" | "title">): st
 export const stepTitle = ({ title_code, title, name }: Pick<OperationStep, "title_code" | "title" | "name">): string =>
   (title_code && STEPS[title_code]) || title || labelOf(name);
 
-/** What a plan warns of. Those whose sentence has a name or a number in it are the service's own. */
-export const warningText = ({ code, text }: Pick<PlanWarning, "code" | "text">): string => WARNINGS[code] ?? text;
+/** What a plan warns of; of a plan that an earlier version made, or of another sentence, the service's own text. */
+export function warningText({ text_code, params, text }: Pick<PlanWarning, "text_code" | "params" | "text">): string {
+  const template = text_code === undefined ? undefined : WARNINGS[text_code];
+  return (template && filled(template, params ?? {}, PHRASES)) ?? text;
+}
 
 /** "wait_for_brokers" → "Wait for brokers". */
 function labelOf(name: string): string {

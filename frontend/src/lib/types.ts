@@ -31,6 +31,7 @@ export type PasswordOverlap = Schemas["PasswordOverlap"];
 export type AccessDriftPage = Schemas["DriftOfPage"];
 /** What of a cluster is not as it was left, and how what it was compared with was read. */
 export type ClusterDrift = Schemas["ClusterDrift"];
+export type Difference = Schemas["Difference"];
 export type AclBinding = Schemas["AclBinding"];
 /** What each broker lets one user or client id use; null: no quota of its own. */
 export type ClientQuota = Schemas["ClientQuota"];

@@ -35,8 +35,25 @@ function rich(said: ReactElement, given: unknown[]): ReactElement {
   return cloneElement(said, undefined, ...changed);
 }
 
+const PLACE = /(\{\w+(?::[^}]*)?\})/;
+
+/** `{name:one=# topic|other=# topics}`: the names of forms stay, what they say does not. */
+function place(text: string): string {
+  const [, name = "", spec] = /^\{(\w+)(?::(.*))?\}$/.exec(text) ?? [];
+  if (spec === undefined) return text;
+  const forms = spec.split("|").map((row) => row.replace(/=(.*)$/, (_, said: string) => `=${accented(said)}`));
+  return `{${name}:${forms.join("|")}}`;
+}
+
+/** A sentence with places for parameters (`lib/templates.ts`). */
+const template = (text: string): string =>
+  `${OPEN}${text
+    .split(PLACE)
+    .map((part) => (PLACE.test(part) ? place(part) : accented(part)))
+    .join("")}${"~".repeat(Math.ceil(text.length / 3))}${CLOSE}`;
+
 function machine(said: unknown): unknown {
-  if (typeof said === "string") return translated(said);
+  if (typeof said === "string") return PLACE.test(said) ? template(said) : translated(said);
   if (typeof said === "function")
     return (...given: unknown[]) => {
       const answer: unknown = (said as (...given: unknown[]) => unknown)(...given);

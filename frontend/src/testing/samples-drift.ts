@@ -13,6 +13,7 @@ export const author = (more: Partial<Row["who"]> = {}): Row["who"] => ({
 export const difference = (more: Partial<Row> = {}): Row => ({
   ...{ area: "setting", name: "log.retention.ms", field: "", desired: "1000", observed: "2000" },
   ...{ operation_id: "op_7", text: "log.retention.ms is 2000; it was left at 1000." },
+  ...{ text_code: "setting", params: { key: "log.retention.ms", observed: "2000", desired: "1000" } },
   back: { kind: "cluster.configure", inputs: { config: { "log.retention.ms": "1000" } } },
   adopt: { kind: "cluster.configure", inputs: { config: { "log.retention.ms": "2000" }, adopt: true } },
   ...{ back_problem: "", adopt_problem: "", equal_at: AT, seen_at: AT, changed_at: AT, who: author() },
@@ -24,10 +25,15 @@ export const clusterDrift = (more: Partial<ClusterDrift> = {}): ClusterDrift => 
     difference(),
     difference({
       ...{ area: "quota", name: "user app", field: "producer_byte_rate", desired: null, equal_at: null },
+      ...{
+        text_code: "quota/user",
+        params: { key: "producer_byte_rate", user: "app", observed: "2000", desired: null },
+      },
       who: author({ by: "principal", actor: "User:eve", host: "10.1.2.3", at: AT, text: "User:eve from 10.1.2.3" }),
     }),
     difference({
       ...{ area: "replicas", name: "sales", field: "racks", operation_id: null, back: null },
+      ...{ text_code: "replicas/racks", params: { topic: "sales", most: 2, where: "0 → 1, 2 (a)", more: 0 } },
       ...{ back_problem: "Broker 3 is not in the cluster.", changed_at: "2999-01-01T00:00:00Z" },
       who: author({ by: "operation", actor: "user:eve", operation_id: "op_9", at: AT, text: "user:eve" }),
     }),

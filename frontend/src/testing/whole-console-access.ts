@@ -63,19 +63,24 @@ const ways = {
   ...{ equal_at: AT, seen_at: AT, changed_at: "2999-01-01T00:00:00Z" },
   who: author({ by: "operation", actor: "user:eve", operation_id: "op_9", at: AT, text: "user:eve" }),
 };
+const saidOfUser = {
+  text_code: "user",
+  params: { name: "app", observed: "SCRAM-SHA-512", desired: "SCRAM-SHA-256" },
+};
+const saidOfRule = { text_code: "acl/added", params: { rule: "User:app may read topic sales" } };
 const drift: AccessDriftPage = {
   ...{ page: 1, size: 50, matched: 2, total: 2 },
   under_way: ["op_8"],
-  changed_users: [{ username: "app", text: "The user app has a login by SCRAM-SHA-512." }],
+  changed_users: [{ username: "app", text: "The user app has a login by SCRAM-SHA-512.", ...saidOfUser }],
   data: [
     {
       ...{ area: "acl", name: "User:app may read topic sales", desired: "there", observed: "not there" },
-      ...{ text: "The rule is not there; the last verified operation left it there.", ...ways },
+      ...{ text: "The rule is not there; the last verified operation left it there.", ...saidOfRule, ...ways },
       ...{ back: { kind: "acl.create", inputs: { bindings: [rule] } }, adopt: null },
     },
     {
       ...{ area: "user", name: "app", desired: "a login by SCRAM-SHA-256", observed: "a login by SCRAM-SHA-512" },
-      ...{ text: "The user app has a login by SCRAM-SHA-512.", ...ways },
+      ...{ text: "The user app has a login by SCRAM-SHA-512.", ...saidOfUser, ...ways },
       ...{ back: null, adopt: { kind: "user.create", inputs: {} } },
     },
   ],

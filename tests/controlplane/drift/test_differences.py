@@ -132,7 +132,11 @@ def test_the_last_move_of_a_partition_counts_until_its_topic_is_made_anew():
 
 def test_another_order_of_the_same_replicas_is_another_preferred_leader():
     found = placement_drift("t", {0: left()}, {0: (2, 1)}, live=(1, 2))
-    assert "prefers other leaders" in found.text
+    assert found.text == (
+        "t prefers other leaders than the last verified reassignment left: partition 0 → 2, 1."
+    )
+    assert found.text_code == "replicas/leaders"
+    assert found.params == {"topic": "t", "where": "0 → 2, 1", "more": 0}
     assert found.adopt["inputs"] == {
         "moves": [{"topic": "t", "partition": 0, "replicas": [2, 1]}],
         "adopt": True,
@@ -150,8 +154,10 @@ def test_what_is_named_is_bounded_and_the_rest_counted():
         "t", dict.fromkeys(many, left()), dict.fromkeys(many, (2, 1)), live=(1, 2)
     )
     assert found.observed.endswith("and 5 more partitions")
-    long = Difference(**{**vars_of(found), "observed": "x" * (TEXT_MAX + 9)})
-    assert len(long.as_row()["observed"]) == TEXT_MAX
+    assert found.text.endswith(" and 5 more partitions.")
+    long = "x" * (TEXT_MAX + 9)
+    row = Difference(**{**vars_of(found), "observed": long, "params": {"observed": long}}).as_row()
+    assert len(row["observed"]) == len(row["params"]["observed"]) == TEXT_MAX
 
 
 def test_plans_of_one_answer_name_so_many_moves_and_no_more():
@@ -210,7 +216,7 @@ RULE = {
 def difference(area, name="orders", field="", **inputs):
     return Difference(
         area=area, name=name, field=field, desired="1", observed="2", operation_id="op_1",
-        text="", back=way("x", **inputs), adopt=None,
+        text="", text_code="setting", params={}, back=way("x", **inputs), adopt=None,
     )  # fmt: skip
 
 

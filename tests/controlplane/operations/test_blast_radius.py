@@ -1,5 +1,6 @@
 """What grows beyond a plan, over amounts and names that are drawn at random."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,8 +10,9 @@ from controlplane.operations.blast_radius import (
     grown,
     growth_text,
     listed,
-    unknown_texts,
+    unknown_of,
 )
+from controlplane.operations.warnings import warning_of
 
 GAPS = st.sets(st.builds(Gap, st.sampled_from(["a is away", "b is away"])), max_size=2).map(tuple)
 COUNTS = st.integers(min_value=0, max_value=10**15)
@@ -71,11 +73,41 @@ def test_an_extent_is_said_in_words():
     assert records(0, gap).said() == "an unknown number of records"
 
 
+def test_sentences_put_an_amount_in_words():
+    def said(count, gaps=()):
+        return warning_of("unread", **records(count, gaps).params("records"))["text"]
+
+    gap = (Gap("x"),)
+    rest = "of its topics are unread by this group."
+    assert said(1) == f"1 record {rest}"
+    assert said(4400) == f"4400 records {rest}"
+    assert said(4400, gap) == f"At least 4400 records {rest}"
+    assert said(0, gap) == f"An unknown number of records {rest}"
+
+
 def test_each_reason_names_all_that_it_leaves_uncertain():
     gap = Gap("broker 2 did not answer", (2,))
-    assert unknown_texts([records(1, (gap,)), groups("a"), groups("b", (gap,))]) == [
+    codes = unknown_of([records(1, (gap,)), groups("a"), groups("b", (gap,))])
+    assert codes == {"broker 2 did not answer": ["records", "groups"]}
+    (reason, uncertain) = codes.popitem()
+    assert warning_of("unknown", reason=reason, extents=", ".join(uncertain))["text"] == (
         "Unknown: broker 2 did not answer. That leaves uncertain: records, groups."
-    ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "gaps", "said"),
+    [
+        (4400, (), {"records": 4400, "records_are": "exact"}),
+        (4400, (Gap("a is away"),), {"records": 4400, "records_are": "least"}),
+        (0, (Gap("a is away"),), {"records": None, "records_are": "exact"}),
+        (0, (), {"records": 0, "records_are": "exact"}),
+    ],
+)
+def test_sentences_are_told_what_of_an_amount_is_known(count, gaps, said):
+    assert records(count, gaps).params("records") == said
+    bytes_held = records(count, gaps).params("size_bytes", whole="size")
+    assert set(bytes_held) == {"size_bytes", "size_are"}
 
 
 def test_only_the_first_new_names_are_said():

@@ -10,8 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.access.decisions.templates import TEMPLATES
 from controlplane.common.kafka_configs import allowed_broker_values, topic_setting_table
+from controlplane.observed.drift_sentences import DIFFERENCES
 from controlplane.operations.extents import TITLES
 from controlplane.operations.operations import kind_names, required_kind
+from controlplane.operations.sentences import PHRASES, WARNINGS
 from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
 from spark_analytics.contracts.statuses import (
     RISK_SEVERITY,
@@ -128,11 +130,34 @@ def sentences() -> str:
     """The text of the module of what the service says by a code."""
     kinds = [required_kind(name) for name in kind_names()]
     steps = {code: title for kind in kinds for code, title in kind.titles().items()}
+    phrases = {
+        **{name: group for name, group in PHRASES.items() if name != "extents"},
+        "restores": {kind.name: kind.restores for kind in kinds if kind.restores},
+        "final": {kind.name: kind.final for kind in kinds},
+    }
     table = "Readonly<Record<string, string>>"
     return f"{SENTENCES_HEAD}" + exported(
         [
             ("What plans count of what they hit.", "EXTENTS", table, dict(TITLES)),
             ("What steps of operations are called.", "STEPS", table, steps),
+            (
+                "What plans warn of, as templates (controlplane/common/sentences.py).",
+                "WARNINGS",
+                table,
+                dict(WARNINGS),
+            ),
+            (
+                "What is not as it was left, as templates.",
+                "DIFFERENCES",
+                table,
+                dict(DIFFERENCES),
+            ),
+            (
+                "What codes in parameters of sentences are called, by the parameter's name.",
+                "PHRASES",
+                "Readonly<Record<string, Readonly<Record<string, string>>>>",
+                phrases,
+            ),
         ]
     )
 

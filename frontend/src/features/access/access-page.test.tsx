@@ -43,10 +43,15 @@ const overlap = {
   problem: "",
 };
 const read = { as_of: AT, stale_reason: null };
-const drift = (data: { area?: string; name?: string; text?: string }[], more: object = {}) =>
+const drift = (
+  data: { area?: string; name?: string; text?: string; text_code?: string; params?: object }[],
+  more: object = {},
+) =>
   ok({
     ...{ data, users: read, acls: read, under_way: [], page: 1, size: 50, matched: data.length, total: data.length },
-    changed_users: data.filter((row) => row.area === "user").map((row) => ({ username: row.name, text: row.text })),
+    changed_users: data
+      .filter((row) => row.area === "user")
+      .map(({ name, text, text_code, params }) => ({ username: name, text, text_code, params })),
     ...more,
   });
 const changed = {
@@ -56,6 +61,8 @@ const changed = {
   observed: "a login by SCRAM-SHA-512",
   operation_id: "op_7",
   text: "The user app has a login by SCRAM-SHA-512; the last verified operation left a login by SCRAM-SHA-256.",
+  text_code: "user",
+  params: { name: "app", observed: "SCRAM-SHA-512", desired: "SCRAM-SHA-256" },
   back: null,
   back_problem: "Passwords are not kept.",
   adopt: null,
@@ -66,6 +73,8 @@ const removed = {
   ...changed,
   area: "acl",
   name: "User:app may read topic sales",
+  text_code: "acl/added",
+  params: { rule: "User:app may read topic sales" },
   desired: "there",
   observed: "not there",
   back: { kind: "acl.create", inputs: { bindings: [rule] } },

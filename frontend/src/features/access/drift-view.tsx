@@ -9,6 +9,7 @@ import { Notice } from "@/components/notice";
 import { RelTime } from "@/components/rel-time";
 import { SearchBox } from "@/components/search-box";
 import { ChangedBy, ChangedWhen } from "@/components/sighting";
+import { differenceText } from "@/lib/differences";
 import type { AccessDriftPage, PlanRequest } from "@/lib/types";
 import { words } from "@/words/access";
 
@@ -66,7 +67,7 @@ export function DriftView({ clusterId, drift, onPlan, view, onView }: DriftViewP
             params={{ operationId: original.operation_id }}
             className="ps-link"
             aria-label={say.operationThatLeft(original.name)}
-            title={original.text}
+            title={differenceText(original)}
           >
             {say.byThisOperation}
           </Link>

@@ -8,6 +8,7 @@ import { DeleteItem } from "@/components/more-menu";
 import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
+import { differenceText } from "@/lib/differences";
 import type { AccessDriftPage, KafkaUser, ListCounts, PasswordOverlap } from "@/lib/types";
 import { words } from "@/words/access";
 import { aclSummary } from "@/lib/acl-words";
@@ -150,7 +151,7 @@ function Drift({ drift }: { drift: AccessDriftPage["changed_users"][number] | un
   if (!drift) return null;
   return (
     <div style={{ fontSize: "0.8125rem" }}>
-      <Status tone="warn" label={say.changedOutside} hint={drift.text} />
+      <Status tone="warn" label={say.changedOutside} hint={differenceText(drift)} />
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { Empty } from "@/components/empty";
 import { Mend } from "@/components/mend";
 import { Notice } from "@/components/notice";
 import { ChangedBy, ChangedWhen } from "@/components/sighting";
+import { differenceText } from "@/lib/differences";
 import { needOf, useMayWrite } from "@/lib/permissions";
 import type { ClusterDrift, PlanRequest } from "@/lib/types";
 import { words } from "@/words/drift";
@@ -40,7 +41,7 @@ export function DifferenceTable({ clusterId, drift, onPlan, view, onView }: Diff
       cell: ({ row: { original } }) => (
         <>
           <span className="ps-muted">{words.areas[original.area]}</span>{" "}
-          <span className="ps-mono" title={original.text}>
+          <span className="ps-mono" title={differenceText(original)}>
             <Breakable text={original.name} />
           </span>
           {original.field && <span className="ps-muted"> {original.field}</span>}

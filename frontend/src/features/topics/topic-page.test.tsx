@@ -63,7 +63,7 @@ describe("one topic", () => {
 
   it("says what was changed outside, between which two moments, and by whom as far as that is known", async () => {
     const who = author({ by: "operation", actor: "user:eve", operation_id: "op_9", text: "user:eve" });
-    const left = { operation_id: "op_7", text: "retention.ms is 1; it was left at 2." };
+    const left = { operation_id: "op_7", text: "retention.ms is 1; it was left at 2.", text_code: "of-tomorrow" };
     const drift = [
       { ...difference({ field: "retention.ms", who }), ...left },
       { ...difference({ field: "partitions", equal_at: null }), ...left },

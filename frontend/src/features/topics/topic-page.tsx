@@ -17,6 +17,7 @@ import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Star } from "@/components/star";
 import { ThroughputCard } from "@/components/throughput-card";
+import { differenceText } from "@/lib/differences";
 import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { useVisited } from "@/lib/use-recent";
@@ -211,7 +212,7 @@ export function TopicPage() {
           <Notice tone="warn" title={say.changedOutside}>
             {topic.drift.map((row) => (
               <div key={row.field}>
-                {row.text} {say.changed(<ChangedWhen row={row} />, <ChangedBy row={row} name={row.field} />)}{" "}
+                {differenceText(row)} {say.changed(<ChangedWhen row={row} />, <ChangedBy row={row} name={row.field} />)}{" "}
                 {canWrite && (
                   <Mend
                     clusterId={clusterId}

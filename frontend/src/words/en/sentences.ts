@@ -192,44 +192,4 @@ export const sentences = {
     "user.rotate/verify": "The brokers read it back",
     "user.rotate/withdraw": "Remove the new password of an overlap",
   },
-  /** Of plans, those that are always the same sentence. */
-  warnings: {
-    "both-addresses":
-      "Until the end the hosts have to be reachable at the addresses of before and at the new ones: brokers that were not taken yet are at the former.",
-    "both-strings":
-      "Until the end both connect strings have to lead to the ensemble: brokers that were not taken yet use the one of before, and one that does not come back gets it again.",
-    "bounds-service":
-      "It bounds the user by which Penstock connects, too, unless that has a quota of its own: with too little of it what is shown here is late, and operations fail.",
-    "compact-by-default":
-      "Topics are compacted unless they say otherwise: of each key only the latest value is kept, and records without a key are refused.",
-    "controller-moves": "One of them is the active controller: it is stopped last, and another broker takes over.",
-    "delete-to-compact":
-      "Of each key only the latest value is kept: the older ones go, and undoing this does not bring them back. Records without a key will be refused.",
-    "deny-wins": "A DENY rule beats every ALLOW rule: who used it so far is refused.",
-    "empty-at-first":
-      "New brokers hold nothing but what topics that are made then put on them. A plan that moves replicas onto them is offered afterwards.",
-    "every-resource": "The name * covers everything, also later.",
-    everyone: "User:* means every user on this cluster.",
-    "kafka-unknown":
-      "Penstock never learned this Kafka's own id: that the new way leads to the same one is not checked.",
-    "later-stays": "What producers write after this plan was made stays: it goes up to the offsets below.",
-    "no-acls": "Without an ACL the user can do nothing.",
-    "not-all": "The other brokers of the cluster go on as they are.",
-    "not-encrypted":
-      "Without TLS whoever listens on the network reads every record, and can guess passwords from the logins that he sees. This cannot be changed later.",
-    "offsets-lost":
-      "Consumers that come back under this name begin where auto.offset.reset says: at the first record or the last.",
-    "old-password-ends": "The old password is refused at the next connection of each client.",
-    "one-host": "All brokers share one host: they fail with it.",
-    "per-broker": "Each broker bounds what reaches it: on all brokers together it is as many times that.",
-    "redundancy-lower":
-      "Until its replicas are in sync there, each of its partitions has one replica less: another broker that fails meanwhile takes more with it.",
-    "replicas-stay": "Replicas stay where they are: a new one goes to the directory with the fewest.",
-    "room-unknown": "How much room there is nobody says.",
-    "service-kept-out": "The users of this service get quotas of their own, so that it does not bound them.",
-    "throttle-is-wide": "The limit holds for all replication of these partitions, not only the move.",
-    unthrottled: "No limit: the move may take bandwidth from clients.",
-    "weak-acks":
-      "min.insync.replicas 1: acks=all may mean the leader alone, and losing it then loses records that were acknowledged.",
-  },
 };

@@ -1,0 +1,58 @@
+"""What is said of a difference comes from its code and its parameters."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from controlplane.common.sentences import names_in
+from controlplane.observed.drift_sentences import DIFFERENCES, difference_said
+
+SERVICE = Path(__file__).parents[3] / "controlplane"
+
+
+def test_every_sentence_is_said_and_every_one_that_is_said_is_there():
+    said = "\n".join(
+        path.read_text() for path in SERVICE.rglob("*.py") if path.name != "drift_sentences.py"
+    )
+    assert [code for code in DIFFERENCES if f'"{code}"' not in said] == []
+    calls = [
+        node
+        for node in ast.walk(ast.parse(said.replace("from __future__", "#")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "difference_said"
+    ]
+    fixed = [call for call in calls if isinstance(call.args[0], ast.Constant)]
+    assert len(fixed) >= 5
+    for call in fixed:
+        given = {word.arg for word in call.keywords}
+        assert None in given or given == names_in(DIFFERENCES[call.args[0].value])
+
+
+@pytest.mark.parametrize(
+    ("code", "params", "text"),
+    [
+        (
+            "topic",
+            {"field": "retention.ms", "observed": None, "desired": "7"},
+            "retention.ms is not set at the brokers; the last verified operation left 7.",
+        ),
+        (
+            "user",
+            {"name": "app", "observed": None, "desired": "SCRAM-SHA-256"},
+            "The user app has no login; the last verified operation left a login by SCRAM-SHA-256.",
+        ),
+        (
+            "quota/client-of-user",
+            {"key": "k", "client": "etl", "user": None, "observed": "1", "desired": None},
+            "k of client id etl of every user is 1; the last verified operation took it away.",
+        ),
+        (
+            "setting/own",
+            {"key": "k", "observed": "1", "desired": None, "brokers": "1, 2", "more": 3},
+            "k is 1 (of broker 1, 2 and 3 more alone); nobody set it.",
+        ),
+    ],
+)
+def test_what_is_null_is_not_set(code, params, text):
+    said = difference_said(code, **params)
+    assert said == {"text": text, "text_code": code, "params": params}

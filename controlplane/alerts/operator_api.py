@@ -51,13 +51,13 @@ class OperatorAlertView(OperatorView):
         tag=TAG,
         summary="One alert about a host with its history",
     )
-    def get(self, request: Request, alert_id: str) -> Response:
-        return Response(operators.host_alert_detail(operators.host_alert_row(alert_id)))
+    def get(self, request: Request, host_alert_id: str) -> Response:
+        return Response(operators.host_alert_detail(operators.host_alert_row(host_alert_id)))
 
 
 class OperatorAcknowledgementView(OperatorView):
-    def held(self, alert_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
-        return operators.host_alert_dict(operators.host_alert_row(alert_id, locked=True))
+    def held(self, host_alert_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        return operators.host_alert_dict(operators.host_alert_row(host_alert_id, locked=True))
 
     @documented(
         "operator_alert_acknowledge",
@@ -66,12 +66,12 @@ class OperatorAcknowledgementView(OperatorView):
         tag=TAG,
         summary="Say that somebody is at it; it fires again when it gets worse",
     )
-    def post(self, request: Request, alert_id: str) -> Response:
+    def post(self, request: Request, host_alert_id: str) -> Response:
         # What is not there is said before what is wrong with the body.
-        operators.host_alert_row(alert_id)
+        operators.host_alert_row(host_alert_id)
         given = AcknowledgementInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         row = operators.host_alert_acknowledge(
-            alert_id=alert_id, actor=self.actor, **given.validated_data
+            alert_id=host_alert_id, actor=self.actor, **given.validated_data
         )
         return Response(operators.host_alert_detail(row))

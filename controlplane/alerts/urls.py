@@ -12,9 +12,9 @@ urlpatterns = [
     path("silences", api.SilencesView.as_view()),
     path("silences/<str:silence_id>", api.SilenceView.as_view()),
     path("operator/alerts", operator_api.OperatorAlertsView.as_view()),
-    path("operator/alerts/<str:alert_id>", operator_api.OperatorAlertView.as_view()),
+    path("operator/alerts/<str:host_alert_id>", operator_api.OperatorAlertView.as_view()),
     path(
-        "operator/alerts/<str:alert_id>/acknowledgement",
+        "operator/alerts/<str:host_alert_id>/acknowledgement",
         operator_api.OperatorAcknowledgementView.as_view(),
     ),
 ]

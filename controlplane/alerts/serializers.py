@@ -13,7 +13,8 @@ CLUSTER_ID_MAX = 40
 SHOWN_STATES = [FIRING, ACKNOWLEDGED, RESOLVED]
 SILENCE_STATES = ["planned", "active", "over"]
 NAMED_RESOURCES = [str(Resource.GROUP), str(Resource.TOPIC)]
-REACH_CHOICES = [str(each) for each in Reach]
+REACH_CHOICES = [str(each) for each in Reach if each is not Reach.HOST]
+"""Of tenants' rules."""
 
 
 def rule_field(**options: Any) -> serializers.ChoiceField:

@@ -26,7 +26,7 @@ def test_there_is_a_rule_for_each_and_those_that_nobody_asked_for():
     assert len(RULES) == len(BY_ID)
 
 
-@pytest.mark.parametrize("rule", (*RULES, *HOST_RULES), ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", [*RULES, *HOST_RULES], ids=lambda rule: rule.id)
 def test_a_rule_needs_no_tuning_and_names_its_runbook(rule):
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.runbook)
     assert rule.for_s >= 0

@@ -3430,7 +3430,7 @@ export interface components {
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
-        AlertReachEnum: "tenant" | "cluster" | "group" | "topic" | "operation" | "host";
+        AlertReachEnum: "tenant" | "cluster" | "group" | "topic" | "operation";
         /** @enum {string} */
         AlertResourceEnum: "group" | "topic";
         AlertRule: {

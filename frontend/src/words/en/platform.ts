@@ -89,7 +89,8 @@ export const platform = {
     ofAll: "Of all destinations",
     deliveries: "Deliveries",
     nothingWasSentYet: "Nothing was sent yet",
-    aDeliveryIsMadeOf: "A delivery is made of each change of an alert about a host, for each destination that wants it.",
+    aDeliveryIsMadeOf:
+      "A delivery is made of each change of an alert about a host, for each destination that wants it.",
   },
   joinToken: {
     aTokenLetsOneHost: "A token lets one host join, once; the host gets its keys for it.",

@@ -22,6 +22,7 @@ ENUM_NAMES = {
     "PartStatusEnum": "console.serializers.PART_STATUS_CHOICES",
     "AttentionStateEnum": "console.pages.attention.STATES",
     "AlertRuleEnum": "controlplane.alerts.rules.RULE_CHOICES",
+    "HostAlertRuleEnum": "controlplane.alerts.host_rules.HOST_RULE_CHOICES",
     # An alert's state, and that of an event of it, are the same words.
     "AlertStateEnum": "controlplane.alerts.serializers.SHOWN_STATES",
     "AlertReachEnum": "controlplane.alerts.serializers.REACH_CHOICES",

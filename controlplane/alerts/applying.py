@@ -1,4 +1,4 @@
-"""Writes what became of one tenant's alerts: rows, history and notifications in one transaction."""
+"""Writes what became of one owner's alerts: rows, history and notifications in one transaction."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +10,9 @@ from django.db.models import Q
 from controlplane.alerts import outbox
 from controlplane.alerts.conditions.types import SUMMARY_MAX, Condition, Key, Unknown
 from controlplane.alerts.folding import Folded, Held, Move, Seen, fold
+from controlplane.alerts.host_rules import EVERY_BY_ID
 from controlplane.alerts.models import SUBJECT_MAX, Alert, AlertTransition
-from controlplane.alerts.rules import BY_ID, Reach, Severity
+from controlplane.alerts.rules import Reach, Severity
 from controlplane.alerts.silencing import Mute, silence_of
 from controlplane.alerts.states import (
     FIRING,
@@ -32,13 +33,14 @@ REFRESH_EVERY = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What was found out of one tenant.
+    """What was found out of one tenant, or of the operators' hosts.
 
     Attributes:
+        tenant_id: null: the operators'.
         names: of the clusters that are watched, by id; alerts of others end.
     """
 
-    tenant_id: str
+    tenant_id: str | None
     holds: Mapping[Key, Condition]
     unknown: Collection[Unknown]
     mutes: Collection[Mute]
@@ -59,7 +61,7 @@ class Round:
 
     def seen(self, key: Key) -> tuple[Seen, str]:
         """What was seen of an alert; with a reason when it ends at once."""
-        is_of_a_cluster = key.cluster_id and BY_ID[key.rule].reach is not Reach.OPERATION
+        is_of_a_cluster = key.cluster_id and EVERY_BY_ID[key.rule].reach is not Reach.OPERATION
         if is_of_a_cluster and key.cluster_id not in self.names:
             return Seen.CLEAR, "its cluster is not watched any more"
         if key in self.holds:
@@ -93,7 +95,7 @@ def apply(found: Round) -> int:
     rows = _rows(found.tenant_id, found.now)
     writes, moved = _Writes(), 0
     for key in sorted({*rows, *found.holds}):
-        if key.rule in BY_ID:
+        if key.rule in EVERY_BY_ID:
             moved += _one(rows.get(key), key, found, writes)
     Alert.objects.filter(pk__in=writes.withdrawn).delete()
     Alert.objects.bulk_create(writes.made, batch_size=ROWS_A_STATEMENT)
@@ -135,11 +137,16 @@ def write_changed(changed: Sequence[tuple[Alert, Mapping[str, Any]]]) -> None:
         Alert.objects.bulk_update(alerts, listed, batch_size=ROWS_A_STATEMENT)
 
 
-def _rows(tenant_id: str, now: datetime) -> dict[Key, Alert]:
+def owned_by(tenant_id: str | None) -> Q:
+    """Null is the operators' own, and no wildcard."""
+    return Q(tenant__isnull=True) if tenant_id is None else Q(tenant_id=tenant_id)
+
+
+def _rows(tenant_id: str | None, now: datetime) -> dict[Key, Alert]:
     """Open ones, and those that would fire again; the newest of one key."""
     recent = Q(state=RESOLVED, resolved_at__gte=now - REFIRES_WITHIN)
     alerts = Alert.objects.select_for_update().filter(
-        Q(state__in=OPEN_STATES) | recent, tenant_id=tenant_id
+        Q(state__in=OPEN_STATES) | recent, owned_by(tenant_id)
     )
     found: dict[Key, Alert] = {}
     for alert in alerts.order_by("pk"):
@@ -158,7 +165,7 @@ def _one(alert: Alert | None, key: Key, found: Round, writes: _Writes) -> bool:
     folded = fold(
         _held(alert),
         seen,
-        BY_ID[key.rule],
+        EVERY_BY_ID[key.rule],
         found.now,
         severity=condition.severity if condition is not None else Severity.INFO,
         members=_news(condition),

@@ -1,23 +1,26 @@
-"""One round over all rules of all tenants; one process at a time does it."""
+"""One round over all rules of all tenants and of the hosts; one process at a time does it."""
 
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import Error, transaction
 from django.utils import timezone
 
-from controlplane.alerts import applying, conditions, facts, tracks
+from controlplane.alerts import applying, conditions, facts, facts_hosts, tracks
 from controlplane.alerts.applying import Round
+from controlplane.alerts.conditions import hosts as host_conditions
 from controlplane.alerts.conditions.types import Condition, Key, Verdict
 from controlplane.alerts.fact_types import TenantFacts
-from controlplane.alerts.grouping import OF_BROKERS, grouped
+from controlplane.alerts.grouping import OF_BROKERS, bounded, grouped
 from controlplane.alerts.models import Alert, Evaluator
 from controlplane.alerts.overrides import Tuning
 from controlplane.alerts.selectors import mutes_by_tenant, tunings_by_tenant
+from controlplane.alerts.silencing import Mute
 from controlplane.alerts.states import OPEN_STATES, RAISED_STATES, REFIRES_WITHIN, RESOLVED
 from controlplane.common import leases
 from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
@@ -36,7 +39,7 @@ ROUNDS = SharedCounter(
 
 @dataclass(slots=True)
 class Result:
-    """Of one round."""
+    """Of one round; `failed_tenants` counts the operators too where theirs were not evaluated."""
 
     conditions: int = 0
     moved: int = 0
@@ -46,7 +49,7 @@ class Result:
 
 @dataclass(slots=True)
 class _Known:
-    """What there is of a tenant's alerts before the round."""
+    """What there is of an owner's alerts before the round."""
 
     raised: set[Key] = field(default_factory=set)
     lingering: dict[Key, frozenset[int]] = field(default_factory=dict)
@@ -102,36 +105,64 @@ def _round(now: datetime, lease: HeldLease) -> Result:
     result = Result()
     for tenant in found.tenants:
         own = known.get(tenant.id, _Known())
-        try:
-            holds, verdict = judged(tenant, tunings.get(tenant.id, Tuning()), own, now)
-            result.conditions += len(holds)
-            result.unknown.update(each.rule for each in verdict.unknown)
-            if not holds and not own.is_any:
-                continue
-            result.moved += _apply(
-                Round(
-                    tenant_id=tenant.id,
-                    holds={each.key: each for each in holds},
-                    unknown=verdict.unknown,
-                    mutes=mutes.get(tenant.id, ()),
-                    names={cluster.id: cluster.name for cluster in tenant.clusters},
-                    now=now,
-                ),
-                lease,
-            )
-        except (Error, LeaseLostError):
-            raise
-        except Exception:
-            # One tenant's oddity must not leave all others without alerts.
-            log.exception("the alerts of %s were not evaluated", tenant.id)
-            result.failed_tenants += 1
-    for tenant_id in known.keys() - {tenant.id for tenant in found.tenants}:
+        judge = partial(judged, tenant, tunings.get(tenant.id, Tuning()), own, now)
+        names = {cluster.id: cluster.name for cluster in tenant.clusters}
+        _owner(_Owner(tenant.id, own, mutes.get(tenant.id, ()), names), judge, now, lease, result)
+    for tenant_id in known.keys() - {None, *(tenant.id for tenant in found.tenants)}:
         # A closed tenant has nothing that could be wrong, and may still have alerts.
         nothing = Round(tenant_id=tenant_id, holds={}, unknown=(), mutes=(), names={}, now=now)
         result.moved += _apply(nothing, lease)
+    operators = _Owner(None, known.get(None, _Known()))
+    _owner(operators, partial(_judged_hosts, operators.known, now), now, lease, result)
     lease.check()
     tracks.keep(found.tenants, found.starts, now)
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """Whose alerts are evaluated: a tenant's, or the operators' (null)."""
+
+    tenant_id: str | None
+    known: _Known
+    mutes: Collection[Mute] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+def _owner(
+    owner: _Owner,
+    judge: Callable[[], tuple[list[Condition], Verdict]],
+    now: datetime,
+    lease: HeldLease,
+    result: Result,
+) -> None:
+    try:
+        holds, verdict = judge()
+        result.conditions += len(holds)
+        result.unknown.update(each.rule for each in verdict.unknown)
+        if not holds and not owner.known.is_any:
+            return
+        found = Round(
+            tenant_id=owner.tenant_id,
+            holds={each.key: each for each in holds},
+            unknown=verdict.unknown,
+            mutes=owner.mutes,
+            names=owner.names,
+            now=now,
+        )
+        result.moved += _apply(found, lease)
+    except (Error, LeaseLostError):
+        raise
+    except Exception:
+        # One tenant's oddity must not leave all others without alerts.
+        log.exception("the alerts of %s were not evaluated", owner.tenant_id or "the operators")
+        result.failed_tenants += 1
+
+
+def _judged_hosts(known: _Known, now: datetime) -> tuple[list[Condition], Verdict]:
+    """As `judged`, of the operators' hosts, by the rules' defaults."""
+    verdict = host_conditions.judge(facts_hosts.read(), Tuning(), now)
+    return bounded(verdict.holds, known.raised), verdict
 
 
 def judged(
@@ -164,9 +195,9 @@ def _hold_on(lease: HeldLease) -> None:
         raise LeaseLostError("another process evaluates the alerts")
 
 
-def _known(now: datetime) -> tuple[dict[str, _Known], dict[str, Collection[str]]]:
-    """By tenant what there is, and by cluster the groups that have an open alert."""
-    found: defaultdict[str, _Known] = defaultdict(_Known)
+def _known(now: datetime) -> tuple[dict[str | None, _Known], dict[str, Collection[str]]]:
+    """By owner what there is, and by cluster the groups that have an open alert."""
+    found: defaultdict[str | None, _Known] = defaultdict(_Known)
     groups: defaultdict[str, set[str]] = defaultdict(set)
     recent = Alert.objects.filter(state=RESOLVED, resolved_at__gte=now - REFIRES_WITHIN)
     rows = Alert.objects.filter(state__in=OPEN_STATES) | recent

@@ -1,9 +1,12 @@
-"""What is known of a tenant when its rules are asked; null is not known, never 0. Pure."""
+"""What is known of a tenant or of hosts when rules are asked; null is not known, never 0. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+from controlplane.clusters.capacity import NEVER, Capacity
+from controlplane.clusters.host_states import ACTIVE
 
 Points = tuple[tuple[datetime, int], ...]
 
@@ -208,3 +211,39 @@ class TenantFacts:
     keys: tuple[KeyFact, ...] = ()
     limits: tuple[LimitFact, ...] = ()
     zookeeper: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFact:
+    """A host as its agent describes it and as operators have decided about it.
+
+    Attributes:
+        alive: its agent is heard.
+        state: of `clusters.host_states`.
+        brokers: how many are to run there.
+        capacity: what it has left; each figure null where the agent does not say it.
+        capacity_age_s: null: never reported.
+        ports_free: of its range; null: the agent does not say which are busy.
+    """
+
+    id: str
+    alive: bool
+    state: str = ACTIVE
+    brokers: int = 0
+    capacity: Capacity = NEVER
+    capacity_age_s: float | None = None
+    ports_free: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorFacts:
+    """All that the rules about hosts ask.
+
+    Attributes:
+        hosts: null: not known, as ZooKeeper does not answer, `unknown_because` of what.
+        certificates: by host, (broker, when it ends) of those that the service made.
+    """
+
+    hosts: tuple[HostFact, ...] | None
+    unknown_because: str = ""
+    certificates: Mapping[str, tuple[tuple[str, datetime], ...]] = field(default_factory=dict)

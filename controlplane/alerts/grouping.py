@@ -24,6 +24,7 @@ from controlplane.alerts.conditions.types import (
     Key,
     named,
 )
+from controlplane.alerts.host_rules import EVERY_BY_ID
 from controlplane.alerts.rules import BY_ID, Reach, Severity
 from controlplane.common.words import counted
 
@@ -237,8 +238,8 @@ def _the_others(key: Key, rows: list[Condition]) -> Condition:
     return Condition(
         key=key,
         severity=max((row.severity for row in rows), key=lambda each: each.rank),
-        summary=f"{BY_ID[key.rule].title}: {named(names, len(names))}, beside others that have"
-        " an alert each.",
+        summary=f"{EVERY_BY_ID[key.rule].title}: {named(names, len(names))}, beside others that"
+        " have an alert each.",
         values={"count": len(rows)},
         # Names would make each newcomer news: of so many the number is what is said.
         count=len(rows),

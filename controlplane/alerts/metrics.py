@@ -12,7 +12,7 @@ def from_database() -> list[Metric]:
     """Without a round so far nothing is known, and only what is raised is shown."""
     raised = GaugeMetricFamily(
         "penstock_alerts_raised",
-        "Alerts that fire or are acknowledged, of all tenants.",
+        "Alerts that fire or are acknowledged, of all tenants and the operators.",
         labels=["rule", "severity"],
     )
     for (rule, severity), count in sorted(raised_by_rule().items()):

@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from controlplane.alerts.host_rules import EVERY_RULE_CHOICES, PREFIX
 from controlplane.alerts.overrides import Match, Resource
 from controlplane.alerts.rules import RULE_CHOICES, SEVERITY_CHOICES
 from controlplane.alerts.states import ALERT_MOVES, OPEN_STATES, PENDING, STATE_CHOICES
@@ -10,6 +11,7 @@ from controlplane.common.models import Leased, Stateful
 from controlplane.tenants.models import Tenant
 
 SUBJECT_MAX = 300
+HOST_AREA = "host"
 MATCH_CHOICES = [(str(each), str(each)) for each in Match]
 RESOURCE_CHOICES = [(str(each), str(each)) for each in Resource]
 
@@ -30,8 +32,10 @@ class Alert(Stateful):
     """One cause of trouble from its beginning to its end. Only the evaluator and people move it.
 
     Attributes:
-        cluster_id: empty for one that is the tenant's.
-        subject: empty for the cluster or tenant, else `group/…`, `topic/…`, `operation/…`.
+        tenant: null of one about hosts, which are the operators': no tenant sees it.
+        cluster_id: empty for one that is the tenant's or the operators'.
+        subject: empty for the cluster, tenant or all hosts, else `group/…`, `topic/…`,
+            `operation/…`, `host/…`.
         since: since when the condition holds; of a resolved one since when it holds again.
         started_at: when it began to hold; `fired_at`: the first time that it was raised.
         known_members: what it was about when it was raised, to tell what is new.
@@ -41,10 +45,10 @@ class Alert(Stateful):
 
     moves = ALERT_MOVES
     id = models.CharField(primary_key=True, max_length=40, default=new_alert_id)
-    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="+")
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, null=True, related_name="+")
     cluster_id = models.CharField(max_length=40, blank=True)
     cluster_name = models.CharField(max_length=100, blank=True)
-    rule = models.CharField(max_length=40, choices=RULE_CHOICES)
+    rule = models.CharField(max_length=40, choices=EVERY_RULE_CHOICES)
     subject = models.CharField(max_length=SUBJECT_MAX, blank=True)
     state = models.CharField(max_length=20, choices=STATE_CHOICES, default=PENDING)
     severity = models.CharField(max_length=10, choices=SEVERITY_CHOICES)
@@ -83,10 +87,27 @@ class Alert(Stateful):
                 condition=models.Q(state__in=OPEN_STATES),
                 name="one_open_alert",
             ),
+            # Nulls are distinct to the constraint above.
+            models.UniqueConstraint(
+                fields=["rule", "subject"],
+                condition=models.Q(tenant__isnull=True, state__in=OPEN_STATES),
+                name="one_open_alert_of_operators",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(tenant__isnull=True, cluster_id="", rule__startswith=PREFIX)
+                | models.Q(models.Q(tenant__isnull=False), ~models.Q(rule__startswith=PREFIX)),
+                name="alert_of_hosts_is_operators",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.id} {self.rule} {self.subject} {self.state}"
+
+
+def host_of(alert: Alert) -> str:
+    """Of an alert about one host; empty of every other one."""
+    area, _, name = alert.subject.partition("/")
+    return name if area == HOST_AREA and alert.tenant_id is None else ""
 
 
 class AlertTransition(models.Model):

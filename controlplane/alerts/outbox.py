@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from django.conf import settings
 
-from controlplane.alerts.models import Alert, AlertTransition
-from controlplane.alerts.rules import BY_ID
+from controlplane.alerts.host_rules import EVERY_BY_ID
+from controlplane.alerts.models import Alert, AlertTransition, host_of
 from controlplane.alerts.states import ACKNOWLEDGED, FIRING, RAISED_STATES, RESOLVED
 from controlplane.common.ids import new_id
 from controlplane.notifications import services
@@ -66,7 +66,7 @@ def _is_news(alert: Alert, *, is_worse: bool) -> bool:
 
 
 def _event(alert: Alert, transition: AlertTransition) -> AlertEvent:
-    rule = BY_ID[alert.rule]
+    rule = EVERY_BY_ID[alert.rule]
     area, _, name = alert.subject.partition("/")
     labels = {
         "alertname": alert.rule,
@@ -74,8 +74,7 @@ def _event(alert: Alert, transition: AlertTransition) -> AlertEvent:
         **({"cluster": alert.cluster_name} if alert.cluster_name else {}),
         **({area: name} if name else {}),
     }
-    query = urlencode({"alert": alert.id})
-    base = settings.PUBLIC_URL.rstrip("/")
+    runbook_url, console_url = _links(alert, rule.runbook)
     return AlertEvent(
         event_id=transition.event_id,
         alert_id=alert.id,
@@ -90,16 +89,27 @@ def _event(alert: Alert, transition: AlertTransition) -> AlertEvent:
         labels=labels,
         values=alert.values,
         runbook=rule.runbook,
-        runbook_url=f"{base}/runbooks/{rule.runbook}?{query}",
-        console_url=f"{base}/alerts/{alert.id}",
+        runbook_url=runbook_url,
+        console_url=console_url,
         started_at=alert.started_at,
         occurred_at=transition.at,
         resolved_at=alert.resolved_at,
     )
 
 
+def _links(alert: Alert, runbook: str) -> tuple[str, str]:
+    """(runbook, page); of an alert about a host the host's, as alerts' pages are tenants'."""
+    base = settings.PUBLIC_URL.rstrip("/")
+    if alert.tenant_id is not None:
+        query = urlencode({"alert": alert.id})
+        return f"{base}/runbooks/{runbook}?{query}", f"{base}/alerts/{alert.id}"
+    host_id = host_of(alert)
+    page = f"{base}/platform/hosts/{quote(host_id, safe='')}" if host_id else f"{base}/platform"
+    return f"{base}/runbooks/{runbook}", page
+
+
 def _description(alert: Alert, transition: AlertTransition) -> str:
-    lines = [f"{BY_ID[alert.rule].title}: {transition.why}."]
+    lines = [f"{EVERY_BY_ID[alert.rule].title}: {transition.why}."]
     if alert.member_count > 1:
         shown = ", ".join(alert.members[:20])
         lines.append(f"{alert.member_count} {alert.unit}: {shown}".rstrip(": "))

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from controlplane.alerts.rules import BY_ID, Rule, Severity
+from controlplane.alerts.host_rules import EVERY_BY_ID
+from controlplane.alerts.rules import Rule, Severity
 
 
 class Resource(StrEnum):
@@ -82,14 +83,14 @@ class Tuning:
         self._by_rule: dict[str, list[Tweak]] = {}
         for tweak in sorted(tweaks, key=lambda each: each.narrowness):
             self._by_rule.setdefault(tweak.rule, []).append(tweak)
-        self._plain = {rule.id: Setting(thresholds=rule.defaults) for rule in BY_ID.values()}
+        self._plain = {rule.id: Setting(thresholds=rule.defaults) for rule in EVERY_BY_ID.values()}
 
     def of(self, rule: str, cluster_id: str = "", *, group: str = "", topic: str = "") -> Setting:
         """The narrowest that says something wins, for each number by itself."""
         tweaks = self._by_rule.get(rule)
         if not tweaks:
             return self._plain[rule]
-        thresholds = dict(BY_ID[rule].defaults)
+        thresholds = dict(EVERY_BY_ID[rule].defaults)
         severity, enabled = None, True
         for tweak in tweaks:
             if not tweak.covers(cluster_id, group, topic):

@@ -1,7 +1,8 @@
-"""The table of alert rules: what each is about, how bad it is, how long it must hold. Pure.
+"""The table of tenants' alert rules: what about, how bad it is, how long it must hold. Pure.
 
 Every threshold has a default that needs no tuning and a unit; tenants may override it for all of
 theirs, a cluster, a group, or topics (`overrides`). `runbook` is a file of `deploy/runbooks`.
+Rules about hosts, which are the operators', are in `host_rules`.
 """
 
 from collections.abc import Mapping
@@ -35,6 +36,7 @@ class Reach(StrEnum):
     GROUP = "group"
     TOPIC = "topic"
     OPERATION = "operation"
+    HOST = "host"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from controlplane.alerts.conditions.brokers import started
 from controlplane.alerts.fact_types import points_of
+from controlplane.alerts.host_rules import EVERY_BY_ID
 from controlplane.alerts.models import (
     Alert,
     AlertOverride,
@@ -47,7 +48,9 @@ def alerts(tenant: Tenant) -> QuerySet[Alert]:
     return Alert.objects.filter(tenant=tenant).exclude(state=PENDING)
 
 
-def filtered(rows: QuerySet[Alert], asked: dict[str, str]) -> QuerySet[Alert]:
+def filtered(
+    rows: QuerySet[Alert], asked: dict[str, str], known_rules: Iterable[str] = tuple(BY_ID)
+) -> QuerySet[Alert]:
     """By `state` (several by comma, or `open`), `rule`, `severity`, `cluster_id`."""
     states = asked.get("state", "")
     if states == "open":
@@ -56,7 +59,7 @@ def filtered(rows: QuerySet[Alert], asked: dict[str, str]) -> QuerySet[Alert]:
         known = [state for state in ALERT_MOVES.states if state not in {"none", PENDING}]
         rows = rows.filter(state__in=_known("state", states, known))
     if rules := asked.get("rule"):
-        rows = rows.filter(rule__in=_known("rule", rules, BY_ID))
+        rows = rows.filter(rule__in=_known("rule", rules, known_rules))
     if severities := asked.get("severity"):
         rows = rows.filter(severity__in=_known("severity", severities, list(Severity)))
     if cluster_id := asked.get("cluster_id"):
@@ -120,15 +123,25 @@ def alert_row(tenant: Tenant, scope: Scope, alert_id: str, *, locked: bool = Fal
 
 
 def alert_dict(alert: Alert) -> dict[str, Any]:
-    rule = BY_ID.get(alert.rule)
     found = {
+        "cluster_id": alert.cluster_id or None,
+        "cluster": alert.cluster_name or None,
+        "subject": alert.subject,
+        "consequences": alert.consequences,
+        "silenced_by": alert.silence_id or None,
+        **common_dict(alert),
+    }
+    return with_tag(found, observed=OBSERVED)
+
+
+def common_dict(alert: Alert) -> dict[str, Any]:
+    """What tenants' and operators' alerts have alike."""
+    rule = EVERY_BY_ID.get(alert.rule)
+    return {
         "id": alert.id,
         "rule": alert.rule,
         "title": rule.title if rule is not None else alert.rule,
         "runbook": rule.runbook if rule is not None else "",
-        "cluster_id": alert.cluster_id or None,
-        "cluster": alert.cluster_name or None,
-        "subject": alert.subject,
         "state": alert.state,
         "severity": alert.severity,
         "summary": alert.summary,
@@ -136,10 +149,8 @@ def alert_dict(alert: Alert) -> dict[str, Any]:
         "members": alert.members,
         "member_count": alert.member_count,
         "unit": alert.unit,
-        "consequences": alert.consequences,
         "unknown": alert.unknown_since is not None,
         "clearing": alert.clear_since is not None,
-        "silenced_by": alert.silence_id or None,
         "times_fired": alert.times_fired,
         "started_at": iso(alert.started_at),
         "fired_at": iso(alert.fired_at),
@@ -148,13 +159,16 @@ def alert_dict(alert: Alert) -> dict[str, Any]:
         "note": alert.note,
         "resolved_at": iso(alert.resolved_at),
     }
-    return with_tag(found, observed=OBSERVED)
 
 
 def alert_detail(alert: Alert) -> dict[str, Any]:
-    """With its history, the newest last; of a very long one the newest part."""
+    return {**alert_dict(alert), "history": history(alert)}
+
+
+def history(alert: Alert) -> list[dict[str, Any]]:
+    """The newest last; of a very long one the newest part."""
     rows = list(AlertTransition.objects.filter(alert=alert).order_by("-pk")[:HISTORY_SHOWN])
-    return {**alert_dict(alert), "history": [_transition(row) for row in reversed(rows)]}
+    return [_transition(row) for row in reversed(rows)]
 
 
 def _transition(row: AlertTransition) -> dict[str, Any]:
@@ -334,7 +348,7 @@ def mutes_by_tenant(now: datetime) -> dict[str, list[Mute]]:
 
 
 def raised_by_rule() -> dict[tuple[str, str], int]:
-    """How many alerts are raised, of all tenants, by rule and severity."""
+    """How many alerts are raised, of all tenants and the operators, by rule and severity."""
     found: defaultdict[tuple[str, str], int] = defaultdict(int)
     rows = Alert.objects.filter(state__in=[each for each in OPEN_STATES if each != PENDING])
     for pair in rows.values_list("rule", "severity"):

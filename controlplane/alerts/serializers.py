@@ -2,6 +2,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from controlplane.alerts.host_rules import HOST_RULE_CHOICES
 from controlplane.alerts.models import MATCH_CHOICES, SUBJECT_MAX
 from controlplane.alerts.overrides import Match, Resource
 from controlplane.alerts.rules import RULE_CHOICES, SEVERITY_CHOICES, Reach
@@ -12,7 +13,8 @@ CLUSTER_ID_MAX = 40
 SHOWN_STATES = [FIRING, ACKNOWLEDGED, RESOLVED]
 SILENCE_STATES = ["planned", "active", "over"]
 NAMED_RESOURCES = [str(Resource.GROUP), str(Resource.TOPIC)]
-REACH_CHOICES = [str(each) for each in Reach]
+REACH_CHOICES = [str(each) for each in Reach if each is not Reach.HOST]
+"""Of tenants' rules."""
 
 
 def rule_field(**options: Any) -> serializers.ChoiceField:
@@ -28,16 +30,12 @@ class ConsequenceSerializer(Shape):
     count = serializers.IntegerField()
 
 
-class AlertSerializer(Shape):
+class _AlertShape(Shape):
+    """What tenants' and operators' alerts have alike, but for the rule."""
+
     id = serializers.CharField()
-    rule = rule_field()
     title = serializers.CharField()
     runbook = serializers.CharField()
-    cluster_id = serializers.CharField(allow_null=True, help_text="null: it is the tenant's.")
-    cluster = serializers.CharField(allow_null=True)
-    subject = serializers.CharField(
-        allow_blank=True, help_text="group/…, topic/…, operation/…; empty: the cluster or tenant."
-    )
     state = serializers.ChoiceField(SHOWN_STATES)
     severity = severity_field()
     summary = serializers.CharField()
@@ -47,10 +45,8 @@ class AlertSerializer(Shape):
     members = serializers.ListField(child=serializers.CharField(), help_text="The first 50.")
     member_count = serializers.IntegerField()
     unit = serializers.CharField(allow_blank=True)
-    consequences = ConsequenceSerializer(many=True, help_text="What it explains.")
     unknown = serializers.BooleanField(help_text="It could not be asked now, and stays.")
     clearing = serializers.BooleanField(help_text="It holds no more, not yet for long enough.")
-    silenced_by = serializers.CharField(allow_null=True)
     times_fired = serializers.IntegerField()
     started_at = serializers.DateTimeField()
     fired_at = serializers.DateTimeField(allow_null=True)
@@ -59,6 +55,22 @@ class AlertSerializer(Shape):
     note = serializers.CharField(allow_blank=True)
     resolved_at = serializers.DateTimeField(allow_null=True)
     etag = etag_field()
+
+
+class AlertSerializer(_AlertShape):
+    rule = rule_field()
+    cluster_id = serializers.CharField(allow_null=True, help_text="null: it is the tenant's.")
+    cluster = serializers.CharField(allow_null=True)
+    subject = serializers.CharField(
+        allow_blank=True, help_text="group/…, topic/…, operation/…; empty: the cluster or tenant."
+    )
+    consequences = ConsequenceSerializer(many=True, help_text="What it explains.")
+    silenced_by = serializers.CharField(allow_null=True)
+
+
+class HostAlertSerializer(_AlertShape):
+    rule = serializers.ChoiceField(HOST_RULE_CHOICES)
+    host_id = serializers.CharField(allow_null=True, help_text="null: it is about several.")
 
 
 class AlertTransitionSerializer(Shape):
@@ -73,6 +85,10 @@ class AlertTransitionSerializer(Shape):
 
 
 class AlertDetailSerializer(AlertSerializer):
+    history = AlertTransitionSerializer(many=True)
+
+
+class HostAlertDetailSerializer(HostAlertSerializer):
     history = AlertTransitionSerializer(many=True)
 
 
@@ -179,5 +195,6 @@ class SilenceInputSerializer(SilenceChangeSerializer):
 
 
 AlertPageSerializer = page_serializer(AlertSerializer)
+HostAlertPageSerializer = page_serializer(HostAlertSerializer)
 AlertOverridePageSerializer = page_serializer(AlertOverrideSerializer)
 SilencePageSerializer = page_serializer(SilenceSerializer)

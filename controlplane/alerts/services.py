@@ -43,6 +43,11 @@ def acknowledge(*, tenant: Tenant, alert_id: str, note: str, actor: Actor) -> Al
     alert = selectors.alert_row(tenant, scope, alert_id, locked=True)
     if not selectors.is_allowed(scope, alert, Verb.WRITE):
         raise Forbidden("This needs the role operator on all that the alert is about.")
+    return acknowledged(alert, note, actor)
+
+
+def acknowledged(alert: Alert, note: str, actor: Actor) -> Alert:
+    """An alert whose row is held, once it is known that the caller may. Raises Conflict."""
     if alert.state != FIRING:
         raise Conflict(f"The alert is {alert.state}, not firing.", code="alert-not-firing")
     now = timezone.now()
@@ -64,7 +69,7 @@ def acknowledge(*, tenant: Tenant, alert_id: str, note: str, actor: Actor) -> Al
     alert.save()
     outbox.publish([news] if news is not None else [])
     audit_record(
-        tenant_id=tenant.id,
+        tenant_id=alert.tenant_id or "",
         actor=actor,
         action="alert.acknowledge",
         resource=f"alert/{alert.id}",

@@ -12,6 +12,7 @@ from controlplane.common.paging import page_of
 from controlplane.notifications import selectors, services
 from controlplane.notifications.events import SEVERITIES
 from controlplane.notifications.models import DELIVERY_MOVES
+from controlplane.notifications.rules import Outcome
 from controlplane.notifications.serializers import (
     DeliveryDetailSerializer,
     DeliveryPageSerializer,
@@ -31,6 +32,17 @@ FILTERS = [
     OpenApiParameter("state", str, enum=list(DELIVERY_MOVES.states)),
     OpenApiParameter("severity", str, enum=list(SEVERITIES)),
 ]
+
+
+def test_answer(outcome: Outcome, took_ms: int) -> dict[str, Any]:
+    """How a test ended, as it is shown."""
+    return {
+        "delivered": outcome.is_delivered,
+        "code": outcome.code,
+        "text": outcome.text,
+        "status": outcome.status,
+        "took_ms": took_ms,
+    }
 
 
 class DestinationsView(TenantView):
@@ -56,7 +68,7 @@ class DestinationsView(TenantView):
         given = DestinationInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         row = services.destination_create(
-            tenant=self.tenant, actor=self.access.actor, **given.validated_data
+            owner=self.tenant, actor=self.access.actor, **given.validated_data
         )
         return Response(selectors.destination_dict(row), status=status.HTTP_201_CREATED)
 
@@ -88,7 +100,7 @@ class DestinationView(TenantView):
         given = DestinationChangeSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         row = services.destination_update(
-            tenant=self.tenant,
+            owner=self.tenant,
             actor=self.access.actor,
             destination_id=destination_id,
             **given.validated_data,
@@ -103,7 +115,7 @@ class DestinationView(TenantView):
     )
     def delete(self, request: Request, destination_id: str) -> Response:
         services.destination_delete(
-            tenant=self.tenant, actor=self.access.actor, destination_id=destination_id
+            owner=self.tenant, actor=self.access.actor, destination_id=destination_id
         )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -119,17 +131,9 @@ class DestinationTestView(TenantView):
     )
     def post(self, request: Request, destination_id: str) -> Response:
         outcome, took_ms = services.destination_test(
-            tenant=self.tenant, actor=self.access.actor, destination_id=destination_id
+            owner=self.tenant, actor=self.access.actor, destination_id=destination_id
         )
-        return Response(
-            {
-                "delivered": outcome.is_delivered,
-                "code": outcome.code,
-                "text": outcome.text,
-                "status": outcome.status,
-                "took_ms": took_ms,
-            }
-        )
+        return Response(test_answer(outcome, took_ms))
 
 
 class DeliveriesView(TenantView):
@@ -168,6 +172,6 @@ class DeliveryResendView(TenantView):
     )
     def post(self, request: Request, delivery_id: str) -> Response:
         row = services.delivery_resend(
-            tenant=self.tenant, actor=self.access.actor, delivery_id=delivery_id
+            owner=self.tenant, actor=self.access.actor, delivery_id=delivery_id
         )
         return Response(selectors.delivery_detail(row))

@@ -24,6 +24,7 @@ class AlertEvent:
     Attributes:
         event_id: of this change; the same however often it is delivered.
         alert_id: of the alert; the same from its firing to its end.
+        tenant_id: None of what is the operators'.
         cluster_id: None for what is about no cluster.
         severity: one of `SEVERITIES`.
         state: one of `EVENT_STATES`.
@@ -34,7 +35,7 @@ class AlertEvent:
 
     event_id: str
     alert_id: str
-    tenant_id: str
+    tenant_id: str | None
     cluster_id: str | None
     cluster_name: str
     rule: str

@@ -1,4 +1,4 @@
-"""Destination ◄ Delivery: where a tenant wants to be told, and each telling."""
+"""Destination ◄ Delivery: where a tenant, or the operators, want to be told, and each telling."""
 
 from django.db import models
 from django.utils import timezone
@@ -29,6 +29,15 @@ DELIVERY_STATE_CHOICES = DELIVERY_MOVES.choices
 OPEN_STATES = (PENDING, RETRYING)
 
 
+Owner = Tenant | None
+"""Whose destinations: a tenant's, or the operators' (null)."""
+
+
+def owned(owner: Owner) -> models.Q:
+    """Rows of this owner alone: null is the operators' own, and no wildcard."""
+    return models.Q(tenant__isnull=True) if owner is None else models.Q(tenant=owner)
+
+
 def new_destination_id() -> str:
     return new_id("nt")
 
@@ -40,12 +49,15 @@ def new_delivery_id() -> str:
 class Destination(models.Model):
     """Where a tenant's alerts go; `secrets_token` is sealed and leaves the service nowhere else.
 
+    Without a tenant it is the operators', and alerts about hosts go there; no tenant sees it.
     `rules` and `clusters` are lists of ids; empty: any. `failures` counts the failed attempts since
     the last one that was delivered.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=new_destination_id)
-    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="destinations")
+    tenant = models.ForeignKey(
+        Tenant, on_delete=models.CASCADE, null=True, related_name="destinations"
+    )
     name = models.CharField(max_length=100)
     kind = models.CharField(max_length=20, choices=KIND_CHOICES)
     enabled = models.BooleanField(default=True)
@@ -65,7 +77,13 @@ class Destination(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "name"], name="destination_name_once")
+            models.UniqueConstraint(fields=["tenant", "name"], name="destination_name_once"),
+            # Nulls are distinct to the constraint above.
+            models.UniqueConstraint(
+                fields=["name"],
+                condition=models.Q(tenant__isnull=True),
+                name="operators_destination_name_once",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -73,7 +91,7 @@ class Destination(models.Model):
 
 
 class Delivery(Leased, Stateful):
-    """One event on its way to one destination.
+    """One event on its way to one destination, whose tenant (or none) is its own.
 
     `ordinal` counts the events of an alert to a destination, and is their order. `attempts` counts
     all tries and is sent along; `tries` and `queued_at` begin anew when it is sent again by hand.
@@ -81,7 +99,9 @@ class Delivery(Leased, Stateful):
 
     moves = DELIVERY_MOVES
     id = models.CharField(primary_key=True, max_length=40, default=new_delivery_id)
-    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="deliveries")
+    tenant = models.ForeignKey(
+        Tenant, on_delete=models.CASCADE, null=True, related_name="deliveries"
+    )
     destination = models.ForeignKey(
         Destination, on_delete=models.CASCADE, related_name="deliveries"
     )

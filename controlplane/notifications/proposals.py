@@ -2,17 +2,19 @@
 
 A proposal is no alert: it is told under its case's id, so that a receiver which keeps incidents
 closes it when somebody has answered. It goes to the tenant, whose word it waits for: no text of it
-names a host.
+names a host. The operators, whose host it is and who may approve it as well, are told of the host.
 """
 
+from dataclasses import replace
 from typing import Final
+from urllib.parse import quote
 
 from django.conf import settings
 
 from controlplane.healing.models import HealingCase
 from controlplane.healing.states import DISMISSED, PROPOSED, REPLACING, WAITING, WITHDRAWN
 from controlplane.notifications.events import FIRING, RESOLVED, WARNING, AlertEvent
-from controlplane.notifications.models import Delivery
+from controlplane.notifications.models import Delivery, Owner, owned
 from controlplane.notifications.services import publish
 
 RULE: Final = "healing-proposed"
@@ -41,16 +43,33 @@ def tell_of_proposal(case: HealingCase, before: str) -> None:
     One that waits once more and is proposed again is the same proposal. That it ended hears
     whoever was told that it is there.
     """
-    if case.state == PROPOSED:
-        publish(_event(case, FIRING))
-    elif case.state in _ENDED and before in (PROPOSED, WAITING) and _was_told(case):
-        publish(_event(case, RESOLVED))
+    for owner, event_of in ((case.cluster.tenant, _event), (None, _operators_event)):
+        if case.state == PROPOSED:
+            publish(event_of(case, FIRING))
+        elif case.state in _ENDED and before in (PROPOSED, WAITING) and _was_told(case, owner):
+            publish(event_of(case, RESOLVED))
 
 
-def _was_told(case: HealingCase) -> bool:
-    return Delivery.objects.filter(
-        tenant_id=case.cluster.tenant_id, alert_id=case.id, event_state=FIRING
-    ).exists()
+def _was_told(case: HealingCase, owner: Owner) -> bool:
+    rows = Delivery.objects.filter(owned(owner))
+    return rows.filter(alert_id=case.id, event_state=FIRING).exists()
+
+
+def _operators_event(case: HealingCase, state: str) -> AlertEvent:
+    """The same for operators: of the host, and where its page is."""
+    event, base = _event(case, state), settings.PUBLIC_URL.rstrip("/")
+    where = f"broker {case.broker_id} of {case.cluster.name}"
+    opening = f"Tenant {case.cluster.tenant.slug}, cluster {case.cluster.id}."
+    return replace(
+        event,
+        tenant_id=None,
+        # Operators' destinations name no clusters.
+        cluster_id=None,
+        summary=f"{case.host_id}: shall {where} be put on another host?",
+        description=f"{opening}\n{event.description}",
+        labels={**event.labels, "host": case.host_id, "tenant": case.cluster.tenant.slug},
+        console_url=f"{base}/platform/hosts/{quote(case.host_id, safe='')}",
+    )
 
 
 def _event(case: HealingCase, state: str) -> AlertEvent:

@@ -95,7 +95,7 @@ def waiting(now: datetime) -> list[Waiting]:
     return [
         Waiting(
             destination_id=row["destination_id"],
-            tenant_id=row["tenant_id"],
+            tenant_id=row["tenant_id"] or "",
             is_doubtful=row["destination__failures"] > 0,
         )
         for row in rows[:WAITING_MAX]

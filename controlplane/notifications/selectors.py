@@ -1,4 +1,7 @@
-"""Reads: destinations and deliveries of one tenant, as REST shows them. No secret is among it."""
+"""Reads: destinations and deliveries of one owner, as REST shows them. No secret is among it.
+
+The owner is a tenant, or null: the operators.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,19 +12,18 @@ from controlplane.common.etags import with_tag
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
 from controlplane.notifications.kinds.table import KINDS
-from controlplane.notifications.models import Delivery, Destination
-from controlplane.tenants.models import Tenant
+from controlplane.notifications.models import Delivery, Destination, Owner, owned
 
 OBSERVED = ("failures", "last_sent_at", "last_failed_at", "last_error")
 
 
-def destinations(tenant: Tenant) -> QuerySet[Destination]:
-    return Destination.objects.filter(tenant=tenant)
+def destinations(owner: Owner) -> QuerySet[Destination]:
+    return Destination.objects.filter(owned(owner))
 
 
-def destination_row(tenant: Tenant, destination_id: str, *, locked: bool = False) -> Destination:
-    """Raises NotFound, for another tenant's as for one that is not there."""
-    rows = destinations(tenant).select_for_update() if locked else destinations(tenant)
+def destination_row(owner: Owner, destination_id: str, *, locked: bool = False) -> Destination:
+    """Raises NotFound, for another owner's as for one that is not there."""
+    rows = destinations(owner).select_for_update() if locked else destinations(owner)
     row = rows.filter(pk=destination_id).first()
     if row is None:
         raise NotFound("Destination not found.")
@@ -83,8 +85,8 @@ class Search:
     severity: str = ""
 
 
-def deliveries(tenant: Tenant, search: Search) -> QuerySet[Delivery]:
-    rows = Delivery.objects.filter(tenant=tenant).select_related("destination")
+def deliveries(owner: Owner, search: Search) -> QuerySet[Delivery]:
+    rows = Delivery.objects.filter(owned(owner)).select_related("destination")
     wanted = {
         name: value
         for name, value in (
@@ -98,9 +100,9 @@ def deliveries(tenant: Tenant, search: Search) -> QuerySet[Delivery]:
     return rows.filter(**wanted)
 
 
-def delivery_row(tenant: Tenant, delivery_id: str, *, locked: bool = False) -> Delivery:
-    """Raises NotFound, for another tenant's as for one that is not there."""
-    rows = Delivery.objects.select_related("destination").filter(tenant=tenant, pk=delivery_id)
+def delivery_row(owner: Owner, delivery_id: str, *, locked: bool = False) -> Delivery:
+    """Raises NotFound, for another owner's as for one that is not there."""
+    rows = Delivery.objects.select_related("destination").filter(owned(owner), pk=delivery_id)
     row = (rows.select_for_update(of=("self",)) if locked else rows).first()
     if row is None:
         raise NotFound("Delivery not found.")

@@ -17,6 +17,7 @@ from controlplane.audit.services import Actor, audit_record
 from controlplane.clusters.models import Cluster
 from controlplane.common import leases
 from controlplane.common.crypto import seal, unseal
+from controlplane.common.holds import hold
 from controlplane.common.ids import new_id
 from controlplane.common.keyring import SecretUnreadableError
 from controlplane.common.metrics import DELIVERIES_DEAD, DELIVERIES_LEFT_OUT
@@ -33,13 +34,21 @@ from controlplane.notifications.models import (
     SENT,
     Delivery,
     Destination,
+    Owner,
 )
 from controlplane.notifications.rules import Filters, Outcome
-from controlplane.notifications.selectors import delivery_row, destination_row, recorded
+from controlplane.notifications.selectors import (
+    delivery_row,
+    destination_row,
+    destinations,
+    recorded,
+)
 from controlplane.tenants.models import Tenant
 
 DESTINATIONS_MAX = 50
-"""Of one tenant."""
+"""Of one tenant, and of the operators together."""
+OPERATORS = "operators"
+"""As what tests of the operators' destinations are counted; no tenant's id is like it."""
 ROWS_A_STATEMENT = 500
 OPEN_MAX = 5_000
 """Deliveries that wait for one destination: more are not written, and counted."""
@@ -59,7 +68,7 @@ def publish(event: AlertEvent) -> int:
 
 
 def publish_all(events: Sequence[AlertEvent]) -> int:
-    """Have every enabled destination of a tenant that wants them told; how many deliveries.
+    """Have every enabled destination of its owner that wants an event told; how many deliveries.
 
     Written in the caller's transaction: told is what was committed. The same event again is not
     told again. Events of one alert are in the order in which they are to be told.
@@ -70,17 +79,18 @@ def publish_all(events: Sequence[AlertEvent]) -> int:
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("events are published inside a transaction")
-    of_tenant: defaultdict[str, list[AlertEvent]] = defaultdict(list)
+    of_owner: defaultdict[str | None, list[AlertEvent]] = defaultdict(list)
     for event in events:
-        of_tenant[event.tenant_id].append(bounded(event))
-    made = [delivery for tenant, own in of_tenant.items() for delivery in _deliveries(tenant, own)]
+        of_owner[event.tenant_id].append(bounded(event))
+    made = [delivery for owner, own in of_owner.items() for delivery in _deliveries(owner, own)]
     Delivery.objects.bulk_create(made, batch_size=ROWS_A_STATEMENT)
     return len(made)
 
 
-def _deliveries(tenant_id: str, events: Sequence[AlertEvent]) -> Iterator[Delivery]:
-    """Of one tenant: however many events, in a few statements a destination."""
-    rows = list(Destination.objects.filter(tenant_id=tenant_id, enabled=True).order_by("pk"))
+def _deliveries(tenant_id: str | None, events: Sequence[AlertEvent]) -> Iterator[Delivery]:
+    """Of one owner, null: operators. However many events, in a few statements a destination."""
+    own = Q(tenant__isnull=True) if tenant_id is None else Q(tenant_id=tenant_id)
+    rows = list(Destination.objects.filter(own, enabled=True).order_by("pk"))
     if not rows:
         return
     filters = {row.pk: _filters(row) for row in rows}
@@ -160,7 +170,7 @@ def _filters(row: Destination) -> Filters:
 @transaction.atomic
 def destination_create(
     *,
-    tenant: Tenant,
+    owner: Owner,
     actor: Actor,
     name: str,
     kind: str,
@@ -172,17 +182,18 @@ def destination_create(
 
     Raises:
         Conflict: the name is taken, or there are too many.
-        NotFound: the tenant has no such cluster.
+        NotFound: the tenant has no such cluster; operators name none.
         Problem: as `inputs.check`.
     """
     inputs.check(kind, config or {}, secrets or {})
-    _check_clusters(tenant, fields.get("clusters", []))
-    Tenant.objects.select_for_update().get(pk=tenant.pk)  # so that the count holds
-    _check_name(tenant, name)
-    if Destination.objects.filter(tenant=tenant).count() >= DESTINATIONS_MAX:
-        raise Conflict(f"A tenant has at most {DESTINATIONS_MAX} destinations.", code="too-many")
+    _check_clusters(owner, fields.get("clusters", []))
+    _hold(owner)  # so that the count holds
+    _check_name(owner, name)
+    if destinations(owner).count() >= DESTINATIONS_MAX:
+        whose = "A tenant has" if owner is not None else "Operators have"
+        raise Conflict(f"{whose} at most {DESTINATIONS_MAX} destinations.", code="too-many")
     row = Destination.objects.create(
-        tenant=tenant,
+        tenant=owner,
         name=name,
         kind=kind,
         config=dict(config or {}),
@@ -195,16 +206,16 @@ def destination_create(
 
 @transaction.atomic
 def destination_update(
-    *, tenant: Tenant, actor: Actor, destination_id: str, **change: Any
+    *, owner: Owner, actor: Actor, destination_id: str, **change: Any
 ) -> Destination:
     """Change what is given. Raises NotFound, Conflict, Problem as `destination_create`."""
-    row = destination_row(tenant, destination_id, locked=True)
+    row = destination_row(owner, destination_id, locked=True)
     before = recorded(row)
     config, given = change.pop("config", None), change.pop("secrets", None) or {}
     if change.get("name", row.name) != row.name:
-        Tenant.objects.select_for_update().get(pk=tenant.pk)
-        _check_name(tenant, change["name"])
-    _check_clusters(tenant, change.get("clusters", []))
+        _hold(owner)
+        _check_name(owner, change["name"])
+    _check_clusters(owner, change.get("clusters", []))
     _change_way(row, config, given)
     for name, value in change.items():
         setattr(row, name, value)
@@ -249,22 +260,34 @@ def _change_way(
 
 
 @transaction.atomic
-def destination_delete(*, tenant: Tenant, actor: Actor, destination_id: str) -> None:
+def destination_delete(*, owner: Owner, actor: Actor, destination_id: str) -> None:
     """With all of its deliveries. Raises NotFound."""
-    row = destination_row(tenant, destination_id, locked=True)
+    row = destination_row(owner, destination_id, locked=True)
     before = recorded(row)
     Delivery.objects.filter(destination=row).delete()
     _audit(actor, row, "delete", before=before, after=None)
     row.delete()
 
 
-def _check_name(tenant: Tenant, name: str) -> None:
-    if Destination.objects.filter(tenant=tenant, name=name).exists():
+def _hold(owner: Owner) -> None:
+    """One transaction at a time adds or renames a destination of one owner."""
+    if owner is None:
+        hold("destinations of operators")
+    else:
+        Tenant.objects.select_for_update().get(pk=owner.pk)
+
+
+def _check_name(owner: Owner, name: str) -> None:
+    if destinations(owner).filter(name=name).exists():
         raise Conflict(f"There is a destination called {name}.", code="name-taken")
 
 
-def _check_clusters(tenant: Tenant, ids: list[str]) -> None:
-    own = Cluster.objects.filter(tenant=tenant, deleted_at=None, pk__in=ids)
+def _check_clusters(owner: Owner, ids: list[str]) -> None:
+    if not ids:
+        return
+    if owner is None:
+        raise field_problem("/clusters", "Alerts about hosts are about no cluster: name none.")
+    own = Cluster.objects.filter(tenant=owner, deleted_at=None, pk__in=ids)
     known = set(own.values_list("pk", flat=True))
     if set(ids) - known:
         raise NotFound("Cluster not found.")
@@ -272,7 +295,7 @@ def _check_clusters(tenant: Tenant, ids: list[str]) -> None:
 
 def _audit(actor: Actor, row: Destination, what: str, **data: Any) -> None:
     audit_record(
-        tenant_id=row.tenant_id,
+        tenant_id=row.tenant_id or "",
         actor=actor,
         action=f"destination.{what}",
         resource=f"destination/{row.pk}",
@@ -281,15 +304,15 @@ def _audit(actor: Actor, row: Destination, what: str, **data: Any) -> None:
 
 
 # -- a test, and again --------------------------------------------------------------------------
-def destination_test(*, tenant: Tenant, actor: Actor, destination_id: str) -> tuple[Outcome, int]:
+def destination_test(*, owner: Owner, actor: Actor, destination_id: str) -> tuple[Outcome, int]:
     """Send a test event now; how that ended, and how many ms it took.
 
     Raises:
-        NotFound: the tenant has no such destination.
-        TooManyRequests: too many tests of the tenant in a minute, or of all at a time.
+        NotFound: the owner has no such destination.
+        TooManyRequests: too many tests of the owner in a minute, or of all at a time.
     """
-    row = destination_row(tenant, destination_id)
-    wait_s = seconds_to_wait(DESTINATION_TESTS, tenant.pk)
+    row = destination_row(owner, destination_id)
+    wait_s = seconds_to_wait(DESTINATION_TESTS, OPERATORS if owner is None else owner.pk)
     if wait_s is not None:
         raise TooManyRequests(f"Try again in {wait_s} s.", retry_after_s=wait_s)
     if not TESTS.acquire(blocking=False):
@@ -343,15 +366,15 @@ def _send_test(row: Destination) -> Outcome:
 
 
 @transaction.atomic
-def delivery_resend(*, tenant: Tenant, actor: Actor, delivery_id: str) -> Delivery:
+def delivery_resend(*, owner: Owner, actor: Actor, delivery_id: str) -> Delivery:
     """Try a dead delivery anew.
 
     Raises:
-        NotFound: the tenant has no such delivery.
+        NotFound: the owner has no such delivery.
         Conflict: it is not dead; or the receiver knows by now how the alert went on (or is being
             told), so that the older news would be taken for the newest.
     """
-    row = delivery_row(tenant, delivery_id, locked=True)
+    row = delivery_row(owner, delivery_id, locked=True)
     if row.state != DEAD:
         raise Conflict(f"It is {row.state}; only dead ones are sent again.", code="not-dead")
     later = Delivery.objects.filter(
@@ -364,7 +387,7 @@ def delivery_resend(*, tenant: Tenant, actor: Actor, delivery_id: str) -> Delive
     row.queued_at = row.next_try_at = timezone.now()
     row.save()
     audit_record(
-        tenant_id=tenant.pk,
+        tenant_id=row.tenant_id or "",
         actor=actor,
         action="delivery.resend",
         resource=f"delivery/{row.pk}",

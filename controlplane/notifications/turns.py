@@ -13,7 +13,7 @@ THREADS_FOR_DOUBTFUL = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A destination with something due."""
+    """A destination with something due; `tenant_id` is empty of the operators'."""
 
     destination_id: str
     tenant_id: str

@@ -31,6 +31,54 @@ from tests.controlplane.support import ACTOR, client_for, cluster_make
 RULE = {"operation": "READ", "resource_type": "TOPIC", "resource_name": "orders"}
 
 
+def told_make(tenant, rule):
+    """A destination and what was not delivered there, by id; without a tenant the operators'."""
+    # Nobody may be sent to there: the policy of the tests allows public addresses alone.
+    destination = Destination.objects.create(
+        tenant=tenant,
+        name="known",
+        kind="webhook",
+        config={"url": "https://127.0.0.1:9/hook"},
+        secrets_token=seal({"signing_secret": "s" * 24}),
+    )
+    delivery = Delivery.objects.create(
+        tenant=tenant,
+        destination=destination,
+        alert_id="al_1",
+        event_id="ev_1",
+        event_state="firing",
+        rule=rule,
+        severity="critical",
+        event={"summary": "It is down"},
+        state=DEAD,
+        ended_at=timezone.now(),
+    )
+    return destination.pk, delivery.pk
+
+
+def of_operators():
+    """What is above tenants of what tenants have too."""
+    destination, delivery = told_make(None, "host-silent")
+    now = timezone.now()
+    alert = Alert.objects.create(
+        tenant=None,
+        rule="host-silent",
+        subject="host/host-1",
+        state="firing",
+        severity="warning",
+        summary="host-1: its agent is not heard",
+        started_at=now,
+        since=now,
+        fired_at=now,
+        refreshed_at=now,
+    )
+    return {
+        "host_alert": alert.pk,
+        "platform_destination": destination,
+        "platform_delivery": delivery,
+    }
+
+
 def alert_make(world, cluster, group, topic):
     now = timezone.now()
     return Alert.objects.create(
@@ -114,27 +162,9 @@ def everything(world):
         cluster_id=world.cluster.id,
         about={"group": "readers", "topic": "orders"},
     )
-    # Nobody may be sent to there: the policy of the tests allows public addresses alone.
-    destination = Destination.objects.create(
-        tenant=world.tenant,
-        name="known",
-        kind="webhook",
-        config={"url": "https://127.0.0.1:9/hook"},
-        secrets_token=seal({"signing_secret": "s" * 24}),
-    )
-    delivery = Delivery.objects.create(
-        tenant=world.tenant,
-        destination=destination,
-        alert_id="al_1",
-        event_id="ev_1",
-        event_state="firing",
-        rule="broker-down",
-        severity="critical",
-        event={"summary": "Broker 1 is down"},
-        state=DEAD,
-        ended_at=timezone.now(),
-    )
+    destination, delivery = told_make(world.tenant, "broker-down")
     return {
+        **of_operators(),
         "cluster": world.cluster.id,
         "kafka_user": "both",
         "registered": outside.id,
@@ -163,8 +193,8 @@ def everything(world):
         "broker": "1",
         "partition": "0",
         "act_number": "1",
-        "destination": destination.pk,
-        "delivery": delivery.pk,
+        "destination": destination,
+        "delivery": delivery,
         "alert": alert_make(world, world.cluster, "readers", "orders").id,
         "override": override.id,
         "silence": silence.id,

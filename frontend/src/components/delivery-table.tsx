@@ -1,13 +1,12 @@
 import { Button } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { IconRefresh } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { useChange } from "@/lib/administration";
-import { api } from "@/lib/api-client";
+import { type Doors, TENANT } from "@/lib/destinations";
 import { formatInteger } from "@/lib/format";
-import { toProblem } from "@/lib/problem";
+import { showProblem } from "@/lib/problem-notice";
 import { useSession } from "@/lib/session";
 import type { Delivery } from "@/lib/types";
 import { ruleTitle } from "@/lib/rule-names";
@@ -42,9 +41,9 @@ function Outcome({ row }: { row: Delivery }) {
   );
 }
 
-function Resend({ delivery }: { delivery: Delivery }) {
+function Resend({ delivery, doors }: { delivery: Delivery; doors: Doors }) {
   const send = useChange(
-    () => api.post("/api/v1/deliveries/{delivery_id}/resend", { blanks: { delivery_id: delivery.id } }),
+    () => doors.resend(delivery.id),
     () => say.itIsSentAgain,
   );
   return (
@@ -54,21 +53,14 @@ function Resend({ delivery }: { delivery: Delivery }) {
       leftSection={<IconRefresh size={13} />}
       aria-label={say.sendAgain(delivery.id)}
       loading={send.isPending}
-      onClick={() =>
-        send.mutate(undefined, {
-          onError: (error) => {
-            const { title, detail } = toProblem(error);
-            notifications.show({ color: "red", title, message: detail ?? "" });
-          },
-        })
-      }
+      onClick={() => send.mutate(undefined, { onError: showProblem })}
     >
       {say.sendAgain2}
     </Button>
   );
 }
 
-const columns = (ofAlert: boolean, canWrite: boolean) => [
+const columns = (ofAlert: boolean, canWrite: boolean, doors: Doors) => [
   column.accessor("state", {
     header: say.state,
     cell: ({ getValue }) => {
@@ -107,9 +99,13 @@ const columns = (ofAlert: boolean, canWrite: boolean) => [
       return (
         <span style={{ overflowWrap: "anywhere" }}>
           <span className="ps-muted">{said}: </span>
-          <Link to="/alerts/$alertId" params={{ alertId: row.alert_id }} className="ps-link">
-            {row.summary || ruleTitle(row.rule)}
-          </Link>
+          {doors.owner === "tenant" ? (
+            <Link to="/alerts/$alertId" params={{ alertId: row.alert_id }} className="ps-link">
+              {row.summary || ruleTitle(row.rule)}
+            </Link>
+          ) : (
+            row.summary || ruleTitle(row.rule)
+          )}
         </span>
       );
     },
@@ -129,7 +125,7 @@ const columns = (ofAlert: boolean, canWrite: boolean) => [
     id: "actions",
     header: () => <span className="ps-sr">{say.actions}</span>,
     meta: { align: "right" },
-    cell: ({ row }) => canWrite && row.original.state === "dead" && <Resend delivery={row.original} />,
+    cell: ({ row }) => canWrite && row.original.state === "dead" && <Resend delivery={row.original} doors={doors} />,
   }),
 ];
 
@@ -137,18 +133,28 @@ interface DeliveryTableProps {
   deliveries: Delivery[];
   /** All of one alert, which need not be named in each row. */
   ofAlert?: boolean;
+  /** Whose they are: pages of alerts are tenants' alone. */
+  doors?: Doors;
   view?: TableView;
   onView?: (view: TableView) => void;
   empty: ReactNode;
 }
 
 /** Deliveries, the newest first; dead letters can be sent again. */
-export function DeliveryTable({ deliveries, ofAlert = false, view, onView, empty }: DeliveryTableProps) {
+export function DeliveryTable({
+  deliveries,
+  ofAlert = false,
+  doors = TENANT,
+  view,
+  onView,
+  empty,
+}: DeliveryTableProps) {
   const { data: session } = useSession();
+  const canWrite = doors.owner === "operators" || session?.can_write_tenant === true;
   return (
     <DataTable
       rows={deliveries}
-      columns={columns(ofAlert, session?.can_write_tenant === true)}
+      columns={columns(ofAlert, canWrite, doors)}
       rowId={(row) => row.id}
       label={say.deliveries}
       defaultSort="-created_at"

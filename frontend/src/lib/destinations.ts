@@ -1,23 +1,78 @@
 /** Where alerts are sent, and what was and will be sent there. */
 import { useQuery } from "@tanstack/react-query";
-import type { QueryOf } from "./addresses";
+import type { AnswerOf, BodyOf, QueryOf } from "./addresses";
 import { words } from "@/words/destinations";
 import { api } from "./api-client";
 import { REFRESH_MS } from "./page";
 import { isRefusal } from "./problem";
-import type { Destination, DestinationKind } from "./types";
+import type { Destination, DestinationKind, DestinationTest } from "./types";
 
-export const useDestinations = () =>
+type Asked = QueryOf<"/api/v1/deliveries">;
+type Made = BodyOf<"/api/v1/destinations">;
+type Changed = BodyOf<"/api/v1/destinations/{destination_id}", "put">;
+
+/** Where an owner's destinations are: a tenant's, or the operators', which are told of hosts. */
+export interface Doors {
+  /** What the owner's lists are kept under, and what their rules are about. */
+  owner: "tenant" | "operators";
+  list: (signal: AbortSignal) => Promise<AnswerOf<"get", "/api/v1/destinations">>;
+  deliveries: (asked: Asked, signal: AbortSignal) => Promise<AnswerOf<"get", "/api/v1/deliveries">>;
+  make: (body: Made) => Promise<Destination>;
+  change: (row: Destination, body: Changed) => Promise<Destination>;
+  remove: (row: Destination) => Promise<unknown>;
+  test: (id: string) => Promise<DestinationTest>;
+  resend: (deliveryId: string) => Promise<unknown>;
+}
+
+export const TENANT: Doors = {
+  owner: "tenant",
+  list: (signal) => api.get("/api/v1/destinations", { query: { page_size: 500 }, signal }),
+  deliveries: (asked, signal) => api.get("/api/v1/deliveries", { query: { page_size: 200, ...asked }, signal }),
+  make: (body) => api.post("/api/v1/destinations", { body }),
+  change: (row, body) =>
+    api.put("/api/v1/destinations/{destination_id}", { blanks: { destination_id: row.id }, body, ifMatch: row.etag }),
+  remove: (row) =>
+    api.delete("/api/v1/destinations/{destination_id}", { blanks: { destination_id: row.id }, ifMatch: row.etag }),
+  test: (id) => api.post("/api/v1/destinations/{destination_id}/test", { blanks: { destination_id: id } }),
+  resend: (id) => api.post("/api/v1/deliveries/{delivery_id}/resend", { blanks: { delivery_id: id } }),
+};
+
+export const OPERATORS: Doors = {
+  owner: "operators",
+  list: (signal) => api.get("/api/v1/operator/destinations", { query: { page_size: 500 }, signal }),
+  deliveries: (asked, signal) =>
+    api.get("/api/v1/operator/deliveries", { query: { page_size: 200, ...asked }, signal }),
+  make: (body) => api.post("/api/v1/operator/destinations", { body }),
+  change: (row, body) =>
+    api.put("/api/v1/operator/destinations/{platform_destination_id}", {
+      blanks: { platform_destination_id: row.id },
+      body,
+      ifMatch: row.etag,
+    }),
+  remove: (row) =>
+    api.delete("/api/v1/operator/destinations/{platform_destination_id}", {
+      blanks: { platform_destination_id: row.id },
+      ifMatch: row.etag,
+    }),
+  test: (id) =>
+    api.post("/api/v1/operator/destinations/{platform_destination_id}/test", {
+      blanks: { platform_destination_id: id },
+    }),
+  resend: (id) =>
+    api.post("/api/v1/operator/deliveries/{platform_delivery_id}/resend", { blanks: { platform_delivery_id: id } }),
+};
+
+export const useDestinations = (doors: Doors = TENANT) =>
   useQuery({
-    queryKey: ["page", "destinations"],
-    queryFn: ({ signal }) => api.get("/api/v1/destinations", { query: { page_size: 500 }, signal }),
+    queryKey: ["page", "destinations", doors.owner],
+    queryFn: ({ signal }) => doors.list(signal),
     refetchInterval: ({ state }) => (isRefusal(state) ? false : REFRESH_MS),
   });
 
-export const useDeliveries = (asked: QueryOf<"/api/v1/deliveries">) =>
+export const useDeliveries = (asked: Asked, doors: Doors = TENANT) =>
   useQuery({
-    queryKey: ["page", "deliveries", asked],
-    queryFn: ({ signal }) => api.get("/api/v1/deliveries", { query: { page_size: 200, ...asked }, signal }),
+    queryKey: ["page", "deliveries", doors.owner, asked],
+    queryFn: ({ signal }) => doors.deliveries(asked, signal),
     refetchInterval: ({ state }) => (isRefusal(state) ? false : REFRESH_MS),
   });
 

@@ -7,7 +7,9 @@ const RUNBOOKS = "../deploy/runbooks";
 
 describe("titles of rules and runbooks", () => {
   it("are there for every rule that the service has, in its words", () => {
-    const source = readFileSync("../controlplane/alerts/rules.py", "utf-8");
+    const source = ["rules", "host_rules"]
+      .map((name) => readFileSync(`../controlplane/alerts/${name}.py`, "utf-8"))
+      .join("\n");
     const found = [...source.matchAll(/ id="([a-z-]+)",\s+title="([^"]+)"/g)].map(([, id, title]) => [id, title]);
     expect(found.length).toBeGreaterThan(20);
     expect(names.rules).toEqual(Object.fromEntries(found));

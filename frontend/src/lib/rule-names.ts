@@ -1,11 +1,15 @@
 /** Alert rules and runbooks as people call them; ids stay in addresses, requests and hover texts. */
 import { words } from "@/words/names";
-import type { AlertRuleId } from "./types";
+import type { AlertRuleId, HostAlertRuleId } from "./types";
 
-const RULES: Record<AlertRuleId, string> = words.rules;
+type RuleId = AlertRuleId | HostAlertRuleId;
+const RULES: Record<RuleId, string> = words.rules;
 const RUNBOOKS: Record<string, string> = words.runbooks;
 
-export const isRule = (id: string): id is AlertRuleId => id in RULES;
+/** Rules about hosts, which are the operators'. */
+export const HOST_RULES: readonly string[] = Object.keys(RULES).filter((id) => id.startsWith("host-"));
+
+export const isRule = (id: string): id is RuleId => id in RULES;
 
 /** An id that a newer service knows and this console does not stands for itself. */
 export const ruleTitle = (id: string): string => (isRule(id) ? RULES[id] : id);

@@ -86,7 +86,7 @@ export const TOPIC_TABS = ["partitions", "clients", "configuration", "analyses"]
 export const GROUP_TABS = ["offsets", "members", "analyses"] as const;
 export const ACCESS_TABS = ["users", "acls", "matrix", "check", "denied", "quotas", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts", "masks"] as const;
-export const PLATFORM_TABS = ["tenants", "users", "hosts", "backfills"] as const;
+export const PLATFORM_TABS = ["tenants", "users", "hosts", "notifications", "backfills"] as const;
 
 const tabs =
   <T extends string>(known: readonly T[]) =>

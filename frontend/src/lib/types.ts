@@ -124,7 +124,9 @@ export type Alert = Schemas["Alert"];
 export type AlertDetail = Schemas["AlertDetail"];
 export type AlertSeverity = Schemas["AlertSeverityEnum"];
 export type AlertRule = Schemas["AlertRule"];
+export type HostAlert = Schemas["HostAlert"];
 export type AlertRuleId = Schemas["AlertRuleEnum"];
+export type HostAlertRuleId = Schemas["HostAlertRuleEnum"];
 /** What a tenant sets in place of a rule's defaults, for all or a part. */
 export type AlertOverride = Schemas["AlertOverride"];
 /** Alerts that nobody is told of for a while; planned ahead: a maintenance window. */

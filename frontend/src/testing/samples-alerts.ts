@@ -1,5 +1,14 @@
 /** Alerts and what belongs to them, as `samples` has the rest. */
-import type { Alert, AlertDetail, AlertOverride, AlertRule, Delivery, Destination, Silence } from "@/lib/types";
+import type {
+  Alert,
+  AlertDetail,
+  AlertOverride,
+  AlertRule,
+  Delivery,
+  Destination,
+  HostAlert,
+  Silence,
+} from "@/lib/types";
 import { AT, ETAG, over } from "./samples";
 
 export const alert = over<Alert>({
@@ -24,6 +33,30 @@ export const alert = over<Alert>({
   times_fired: 1,
   started_at: AT,
   fired_at: "2026-11-21T10:00:30Z",
+  acknowledged_at: null,
+  acknowledged_by: null,
+  note: "",
+  resolved_at: null,
+  etag: ETAG,
+});
+export const hostAlert = over<HostAlert>({
+  id: "al_h1",
+  rule: "host-silent",
+  title: "Host is silent",
+  runbook: "host-silent",
+  host_id: "host-1",
+  state: "firing",
+  severity: "warning",
+  summary: "host-1: its agent is not heard; 2 brokers are to run there.",
+  values: { brokers: 2 },
+  members: [],
+  member_count: 1,
+  unit: "hosts",
+  unknown: false,
+  clearing: false,
+  times_fired: 1,
+  started_at: AT,
+  fired_at: AT,
   acknowledged_at: null,
   acknowledged_by: null,
   note: "",

@@ -27,6 +27,7 @@ const OPENED_IN: Record<Part, readonly string[]> = {
     ...["features/alerts", "features/audit", "features/destinations", "features/objectives", "features/operations"],
     ...["features/platform", "features/runbooks", "features/session", "features/settings", "features/usage"],
     ...["components/shown-once", "components/objective-form", "components/operation-live"],
+    ...["components/destination-form", "components/destination-list", "components/test-destination"],
   ],
 };
 const reach = (part: Part, place: string): number =>

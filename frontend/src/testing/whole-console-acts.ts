@@ -73,6 +73,7 @@ export const ACTS: Answers = {
   "POST /api/v1/runbook-runs/rr_1/acts/1": runbookEntry({ type: "act", plan_id: "pl_topic.retention_lease" }),
   "GET /api/v1/plans/pl_topic.retention_lease": planOf("topic.retention_lease"),
   "POST /api/v1/destinations/de_1/test": { code: "http", delivered: false, status: 500, text: "", took_ms: 12 },
+  "POST /api/v1/operator/destinations/de_1/test": { code: "http", delivered: true, status: 200, text: "", took_ms: 12 },
   "GET /api/v1/clusters/c1/topics/sales": topic(),
   "GET /api/v1/clusters/c1/topics/sales/partitions/0/segments": {
     ...listed([{ base_offset: 0, size_bytes: 2048, modified_ms: 1, role: "current" }]),

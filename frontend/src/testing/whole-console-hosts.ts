@@ -1,6 +1,7 @@
 /** Typical hosts as operators see them: one whose brokers have not followed it, one where they do. */
 import { AT, event, listed } from "./samples";
 import { platformHost } from "./samples-administration";
+import { delivery, destination, hostAlert } from "./samples-alerts";
 import { hostDirectory } from "./samples-directories";
 import type { Answers } from "./server";
 
@@ -28,6 +29,9 @@ const followed = {
 };
 
 export const HOSTS: Answers = {
+  "GET /api/v1/operator/alerts": listed([hostAlert(), hostAlert({ id: "al_h2", host_id: null })]),
+  "GET /api/v1/operator/destinations": listed([destination()]),
+  "GET /api/v1/operator/deliveries": listed([delivery()]),
   [PATH]: { data: [moved, followed] },
   ...Object.fromEntries(
     [moved, followed].flatMap((host) => [

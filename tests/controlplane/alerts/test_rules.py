@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.alerts.conditions.types import Key
+from controlplane.alerts.host_rules import HOST_RULES
 from controlplane.alerts.overrides import Match, Resource, Tuning, Tweak, fault
 from controlplane.alerts.rules import BY_ID, RULES, Severity
 from controlplane.alerts.silencing import Mute, silence_of
@@ -25,7 +26,7 @@ def test_there_is_a_rule_for_each_and_those_that_nobody_asked_for():
     assert len(RULES) == len(BY_ID)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("rule", [*RULES, *HOST_RULES], ids=lambda rule: rule.id)
 def test_a_rule_needs_no_tuning_and_names_its_runbook(rule):
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.runbook)
     assert rule.for_s >= 0
@@ -42,7 +43,8 @@ def test_the_readme_has_the_table():
     rows = re.findall(
         r"^\| `([a-z-]+)` \| (\w+) \| `([a-z-]+)` \|", README.read_text(), re.MULTILINE
     )
-    assert rows == [(rule.id, str(rule.severity), rule.runbook) for rule in RULES]
+    every = (*RULES, *HOST_RULES)
+    assert rows == [(rule.id, str(rule.severity), rule.runbook) for rule in every]
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,9 @@ IDS = {
     "destination_id": "destination",
     "delivery_id": "delivery",
     "alert_id": "alert",
+    "host_alert_id": "host_alert",
+    "platform_destination_id": "platform_destination",
+    "platform_delivery_id": "platform_delivery",
     "override_id": "override",
     "silence_id": "silence",
     "event_id": "deployment",
@@ -188,6 +191,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "post /runbook-runs/{runbook_run_id}/acts/{act_number}": {"inputs": {"for_s": 600}},
     "post /runbook-runs/{runbook_run_id}/end": {"outcome": "resolved", "note": "it reads again"},
     "post /alerts/{alert_id}/acknowledgement": {"note": "on it"},
+    "post /operator/alerts/{host_alert_id}/acknowledgement": {"note": "on it"},
     "post /alert-overrides": {
         "rule": "group-falling-behind",
         "cluster_id": "{cluster}",
@@ -242,6 +246,20 @@ BODIES: dict[str, dict[str, Any]] = {
         "send_resolved": False,
         "config": {"url": "https://hooks.example.org/penstock?a=b"},
         "secrets": {"signing_secret": "0123456789abcdefghijklmnop"},
+    },
+    "post /operator/destinations": {
+        "name": "hosts on call",
+        "kind": "webhook",
+        "config": {"url": "https://hooks.example.org/hosts"},
+        "secrets": {"signing_secret": "0123456789abcdefghijklmnop"},
+    },
+    "put /operator/destinations/{platform_destination_id}": {
+        "name": "other",
+        "enabled": False,
+        "min_severity": "info",
+        "rules": ["host-silent"],
+        "clusters": [],
+        "send_resolved": True,
     },
     "put /destinations/{destination_id}": {
         "name": "other",

@@ -37,6 +37,7 @@ BAD_QUERY = {
     "q": ["\0", "x" * 300],
     "brokers": ["0", "31", "-1", "x", "1.5", "٣", "9" * 5_000, "\0", ""],
     "cluster_id": ["\0"],
+    "host_id": ["\0"],
     "runbook": ["\0"],
     "kinds": ["bogus", "topic.create,bogus", "\0"],
     "state": ["bogus", "running,bogus", "\0", ","],

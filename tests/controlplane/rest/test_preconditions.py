@@ -41,6 +41,9 @@ NO_RESOURCE = re.compile(
 CHANGES_ANOTHER = {
     "api/v1/api-keys/<str:key_id>/rotation": "api/v1/api-keys/<str:key_id>",
     "api/v1/alerts/<str:alert_id>/acknowledgement": "api/v1/alerts/<str:alert_id>",
+    "api/v1/operator/alerts/<str:host_alert_id>/acknowledgement": (
+        "api/v1/operator/alerts/<str:host_alert_id>"
+    ),
     "api/v1/operator/users/<str:username>/link": "api/v1/operator/users/<str:username>",
     "api/v1/operator/hosts/<str:host_id>/drain": "api/v1/operator/hosts/<str:host_id>",
     "api/v1/operator/hosts/<str:host_id>/address": "api/v1/operator/hosts/<str:host_id>",

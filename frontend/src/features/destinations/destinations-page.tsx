@@ -2,13 +2,13 @@ import { Select, Tabs } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Card } from "@/components/card";
 import { DeliveryTable } from "@/components/delivery-table";
+import { DestinationList } from "@/components/destination-list";
 import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
 import { PageHeader } from "@/components/page-header";
 import { useDeliveries, useDestinations } from "@/lib/destinations";
 import type { DELIVERY_STATES } from "@/lib/search";
 import { words } from "@/words/destinations";
-import { DestinationsTab } from "./destinations-tab";
 
 const say = words.destinationsPage;
 
@@ -34,7 +34,7 @@ export function DestinationsPage() {
           <Tabs.Tab value="deliveries">{say.deliveries}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="destinations">
-          <DestinationsTab
+          <DestinationList
             onDeliveries={(destination) => void navigate({ search: { tab: "deliveries", destination } })}
           />
         </Tabs.Panel>

@@ -10,6 +10,7 @@ const open = (host = platformHost(), more: Answers = {}) =>
   openPage("/platform/hosts/host-1", {
     "GET /console/api/session": session({ user: { username: "root", email: "", is_staff: true } }),
     [`GET ${HOST}`]: host,
+    "GET /api/v1/operator/alerts": listed([]),
     [`GET ${HOST}/events`]: listed([event({ action: "host.cordon", reason: "a new disk" })]),
     ...more,
   });

@@ -17,6 +17,7 @@ import { isRefusal } from "@/lib/problem";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 import { HostActForm } from "./host-act";
+import { HostAlerts } from "./host-alerts";
 import { HostAddress } from "./host-address";
 import { HostDirectories } from "./host-directories";
 import { HostDrain } from "./host-drain";
@@ -82,6 +83,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
             {host.takes_none_because}
           </Notice>
         )}
+        <HostAlerts hostId={host.host_id} />
         <Stats items={figures(host)} />
         <HostAddress host={host} />
         {host.drain && <HostDrain host={host} drain={host.drain} />}

@@ -13,6 +13,7 @@ import { type HostAct, usePlatformHosts } from "@/lib/administration";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 import { HostActForm } from "./host-act";
+import { HostAlerts } from "./host-alerts";
 import { AgentState, FreeOf, HostMenu, HostState, Reported } from "./host-parts";
 import { JoinToken } from "./join-token";
 
@@ -81,6 +82,7 @@ export function HostsTab() {
   ];
   return (
     <Stack gap="md">
+      <HostAlerts />
       <Card title={say.hosts}>
         <ListView query={hosts}>
           {(rows) => (

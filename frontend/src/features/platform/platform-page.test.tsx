@@ -18,6 +18,7 @@ const open = (search = "", more: Answers = {}) =>
       platformUser({ username: "root", is_operator: true }),
       platformUser({ username: "gone", is_active: false }),
     ]),
+    "GET /api/v1/operator/alerts": listed([]),
     "GET /api/v1/operator/hosts": {
       data: [
         platformHost(),

@@ -8,6 +8,7 @@ import { useSession } from "@/lib/session";
 import { words } from "@/words/platform";
 import { BackfillsTab } from "./backfills-tab";
 import { HostsTab } from "./hosts-tab";
+import { NotificationsTab } from "./notifications-tab";
 import { TenantsTab } from "./tenants-tab";
 import { UsersTab } from "./users-tab";
 
@@ -36,6 +37,7 @@ export function PlatformPage() {
           <Tabs.Tab value="tenants">{say.tenants}</Tabs.Tab>
           <Tabs.Tab value="users">{say.users}</Tabs.Tab>
           <Tabs.Tab value="hosts">{say.hosts}</Tabs.Tab>
+          <Tabs.Tab value="notifications">{say.notifications}</Tabs.Tab>
           <Tabs.Tab value="backfills">{say.backfills}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="tenants">
@@ -46,6 +48,9 @@ export function PlatformPage() {
         </Tabs.Panel>
         <Tabs.Panel value="hosts">
           <HostsTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="notifications">
+          <NotificationsTab />
         </Tabs.Panel>
         <Tabs.Panel value="backfills">
           <BackfillsTab />

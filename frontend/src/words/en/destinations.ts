@@ -110,6 +110,8 @@ export const destinations = {
     noDestinationsYet: "No destinations yet",
     alertsAreShownHereIn:
       "Alerts are shown here in the console. A destination also sends them: to a webhook, by mail, to Slack, PagerDuty or Alertmanager.",
+    alertsAboutHostsAreShown:
+      "Alerts about hosts are shown in the list of hosts. A destination also sends them to operators, and says when self-healing asks.",
     theDestinationWasDeleted: (name: string) => `The destination ${name} was deleted.`,
     delete2: (name: string) => `Delete ${name}`,
     itsDeliveriesAreDeletedWith: "Its deliveries are deleted with it, also those that wait.",

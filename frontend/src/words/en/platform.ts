@@ -69,6 +69,29 @@ export const platform = {
       "Where a host cannot reach this service: admit it on the machine of the control plane, then start its agent with the file that is written there.",
     command: "Command",
   },
+  hostAlerts: {
+    alerts: "Alerts about hosts",
+    severity: "Severity",
+    whatIsWrong: "What is wrong",
+    runbook: "Runbook:",
+    state: "State",
+    since: (time: Slot) => rich`since ${time}`,
+    sinceWord: "Since",
+    actions: "Actions",
+    acknowledge: "Acknowledge",
+    acknowledgeOf: (summary: string) => `Acknowledge: ${summary}`,
+    itIsAcknowledged: "Acknowledged. It fires again when it gets worse.",
+    nothingFires: "Nothing fires",
+    aHostThatIsSilent:
+      "A host that is silent, fills up, has little memory, CPU or ports left, or whose certificates end, is here.",
+  },
+  notificationsTab: {
+    ofAll: "Of all destinations",
+    deliveries: "Deliveries",
+    nothingWasSentYet: "Nothing was sent yet",
+    aDeliveryIsMadeOf:
+      "A delivery is made of each change of an alert about a host, for each destination that wants it.",
+  },
   joinToken: {
     aTokenLetsOneHost: "A token lets one host join, once; the host gets its keys for it.",
     joinToken: "Join token",
@@ -238,6 +261,7 @@ export const platform = {
     tenants: "Tenants",
     users: "Users",
     hosts: "Hosts",
+    notifications: "Notifications",
     backfills: "Backfills",
     platform: "Platform",
     allTenantsUsersAndHosts: "All tenants, users and hosts. Only operators of the platform see this.",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from dataclasses import dataclass
 
+from controlplane.alerts.host_rules import HOST_RULES
 from tests.controlplane.live.incidents import brokers, groups, objectives, parts
 from tests.controlplane.live.incidents.incident import Row
 from tests.controlplane.live.incidents.world import World
@@ -56,7 +57,7 @@ STAGED = (
     Staged(rules=("key-ending",), run=parts.key_ending, is_quick=True),
     Staged(rules=("zookeeper-unreachable",), run=brokers.zookeeper_unreachable, lane=LAST),
 )
-NOT_STAGED: frozenset[str] = frozenset()
+NOT_STAGED: frozenset[str] = frozenset(rule.id for rule in HOST_RULES)
 """Rules whose incident is still to be written."""
 
 

@@ -1,22 +1,27 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { Lines } from "@/components/card";
-import { Notice } from "@/components/notice";
-import { ProblemPanel } from "@/components/problem-panel";
-import { Quantity } from "@/components/quantity";
-import { api } from "@/lib/api-client";
+import type { Doors } from "@/lib/destinations";
 import type { Destination, DestinationTest } from "@/lib/types";
 import { words } from "@/words/destinations";
+import { Lines } from "./card";
+import { Notice } from "./notice";
+import { ProblemPanel } from "./problem-panel";
+import { Quantity } from "./quantity";
 
 const say = words.testDestination;
 
+interface TestDestinationProps {
+  destination: Destination;
+  doors: Doors;
+  onClose: () => void;
+}
+
 /** Sends a test event now and shows how that ended. */
-export function TestDestination({ destination, onClose }: { destination: Destination; onClose: () => void }) {
+export function TestDestination({ destination, doors, onClose }: TestDestinationProps) {
   const client = useQueryClient();
   const test = useMutation({
-    mutationFn: (id: string) =>
-      api.post("/api/v1/destinations/{destination_id}/test", { blanks: { destination_id: id } }),
+    mutationFn: (id: string) => doors.test(id),
     onSettled: () => client.invalidateQueries({ queryKey: ["page", "destinations"] }),
   });
   const { mutate } = test;

@@ -1,15 +1,14 @@
 import { Group, MultiSelect, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useState } from "react";
-import { FormModal } from "@/components/form-modal";
+import { type ReactNode, useState } from "react";
 import { useChange } from "@/lib/administration";
 import type { BodyOf } from "@/lib/addresses";
 import { useAlertRules } from "@/lib/alerts";
-import { api } from "@/lib/api-client";
-import { destinationWords, KINDS } from "@/lib/destinations";
+import { destinationWords, type Doors, KINDS } from "@/lib/destinations";
 import type { AlertSeverity, Destination, DestinationKind } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
-import { ruleTitle } from "@/lib/rule-names";
+import { HOST_RULES, ruleTitle } from "@/lib/rule-names";
 import { words } from "@/words/destinations";
+import { FormModal } from "./form-modal";
 
 const say = words.destinationForm;
 /** What waits for a person's word is told like an alert, though no rule judges it. */
@@ -78,8 +77,14 @@ function isReady(fields: Fields, isNew: boolean): boolean {
   );
 }
 
+interface DestinationFormProps {
+  destination?: Destination;
+  doors: Doors;
+  onClose: () => void;
+}
+
 /** A new destination, or another way of one. Secrets are typed and never shown again; left empty, they stay. */
-export function DestinationForm({ destination, onClose }: { destination?: Destination; onClose: () => void }) {
+export function DestinationForm({ destination, doors, onClose }: DestinationFormProps) {
   const [fields, setFields] = useState(() => fieldsOf(destination));
   const set = (change: Partial<Fields>) => setFields((old) => ({ ...old, ...change }));
   const takes = KINDS[fields.kind];
@@ -88,14 +93,10 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
   const send = useChange(
     () => {
       const config = configOf(fields);
-      if (isNew) return api.post("/api/v1/destinations", { body: { ...bodyOf(fields), kind: fields.kind, config } });
+      if (isNew) return doors.make({ ...bodyOf(fields), kind: fields.kind, config });
       const isOther = JSON.stringify(config) !== JSON.stringify(configOf(fieldsOf(destination)));
       const address = isOther ? { config } : {};
-      return api.put("/api/v1/destinations/{destination_id}", {
-        blanks: { destination_id: destination.id },
-        body: { ...bodyOf(fields), ...address },
-        ifMatch: destination.etag,
-      });
+      return doors.change(destination, { ...bodyOf(fields), ...address });
     },
     (made) => say.theDestinationWas(made.name, isNew ? say.madeTestItNow : say.changed),
   );
@@ -157,7 +158,13 @@ export function DestinationForm({ destination, onClose }: { destination?: Destin
           onChange={(event) => set({ secret: event.currentTarget.value })}
         />
       )}
-      <WhatIsTold fields={fields} set={set} />
+      <WhatIsTold fields={fields} set={set}>
+        {doors.owner === "tenant" ? (
+          <OfTenant fields={fields} set={set} />
+        ) : (
+          <Rules known={HOST_RULES} fields={fields} set={set} />
+        )}
+      </WhatIsTold>
       {takes.ca && (
         <Textarea
           label={say.authoritiesThatAreTrusted}
@@ -184,9 +191,7 @@ interface WhatIsToldProps {
   set: (change: Partial<Fields>) => void;
 }
 
-function WhatIsTold({ fields, set }: WhatIsToldProps) {
-  const rules = useAlertRules();
-  const clusters = useOverview().data?.parts.clusters.data ?? [];
+function WhatIsTold({ fields, set, children }: WhatIsToldProps & { children: ReactNode }) {
   return (
     <>
       <Select
@@ -200,30 +205,7 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
         value={fields.severity}
         onChange={(value) => set({ severity: (value ?? "warning") as AlertSeverity })}
       />
-      <MultiSelect
-        label={say.rules}
-        placeholder={fields.rules.length === 0 ? say.everyRule : undefined}
-        searchable
-        data={withChosen(
-          [
-            ...(rules.data?.data.map((row) => ({ value: String(row.id), label: ruleTitle(row.id) })) ?? []),
-            { value: PROPOSALS, label: say.proposals },
-          ],
-          fields.rules,
-        )}
-        value={fields.rules}
-        onChange={(chosen) => set({ rules: chosen })}
-      />
-      <MultiSelect
-        label={say.clusters}
-        placeholder={fields.clusters.length === 0 ? say.everyCluster : undefined}
-        data={withChosen(
-          clusters.map((row) => ({ value: row.id, label: row.name })),
-          fields.clusters,
-        )}
-        value={fields.clusters}
-        onChange={(chosen) => set({ clusters: chosen })}
-      />
+      {children}
       <Group gap="xl">
         <Switch
           label={say.alsoWhenResolved}
@@ -236,6 +218,43 @@ function WhatIsTold({ fields, set }: WhatIsToldProps) {
           onChange={(event) => set({ enabled: event.currentTarget.checked })}
         />
       </Group>
+    </>
+  );
+}
+
+function Rules({ known, fields, set }: WhatIsToldProps & { known: readonly string[] }) {
+  return (
+    <MultiSelect
+      label={say.rules}
+      placeholder={fields.rules.length === 0 ? say.everyRule : undefined}
+      searchable
+      data={withChosen(
+        [...known.map((id) => ({ value: id, label: ruleTitle(id) })), { value: PROPOSALS, label: say.proposals }],
+        fields.rules,
+      )}
+      value={fields.rules}
+      onChange={(chosen) => set({ rules: chosen })}
+    />
+  );
+}
+
+/** A tenant's own rules, and its clusters: hosts' alerts are about none. */
+function OfTenant({ fields, set }: WhatIsToldProps) {
+  const rules = useAlertRules();
+  const clusters = useOverview().data?.parts.clusters.data ?? [];
+  return (
+    <>
+      <Rules known={rules.data?.data.map((row) => row.id) ?? []} fields={fields} set={set} />
+      <MultiSelect
+        label={say.clusters}
+        placeholder={fields.clusters.length === 0 ? say.everyCluster : undefined}
+        data={withChosen(
+          clusters.map((row) => ({ value: row.id, label: row.name })),
+          fields.clusters,
+        )}
+        value={fields.clusters}
+        onChange={(chosen) => set({ clusters: chosen })}
+      />
     </>
   );
 }

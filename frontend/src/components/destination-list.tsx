@@ -2,22 +2,21 @@ import { ActionIcon, Button, Menu } from "@mantine/core";
 import { IconAdjustments, IconDots, IconListDetails, IconPlugConnected, IconPlus, IconSend } from "@tabler/icons-react";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
-import { SeverityMark } from "@/components/alert-marks";
-import { Card } from "@/components/card";
-import { DataTable } from "@/components/data-table";
-import { Empty } from "@/components/empty";
-import { FormModal } from "@/components/form-modal";
-import { ListView } from "@/components/list-view";
-import { DeleteItem } from "@/components/more-menu";
-import { RelTime } from "@/components/rel-time";
-import { Status } from "@/components/status";
 import { useChange } from "@/lib/administration";
-import { api } from "@/lib/api-client";
-import { addressOf, destinationWords, useDestinations } from "@/lib/destinations";
+import { addressOf, destinationWords, type Doors, TENANT, useDestinations } from "@/lib/destinations";
 import { useSession } from "@/lib/session";
 import type { Destination } from "@/lib/types";
 import { words } from "@/words/destinations";
+import { SeverityMark } from "./alert-marks";
+import { Card } from "./card";
+import { DataTable } from "./data-table";
 import { DestinationForm } from "./destination-form";
+import { Empty } from "./empty";
+import { FormModal } from "./form-modal";
+import { ListView } from "./list-view";
+import { DeleteItem } from "./more-menu";
+import { RelTime } from "./rel-time";
+import { Status } from "./status";
 import { TestDestination } from "./test-destination";
 
 const say = words.destinationsTab;
@@ -48,18 +47,25 @@ function Health({ row }: { row: Destination }) {
   );
 }
 
-function filters(row: Destination): string {
+function filters(row: Destination, isOfClusters: boolean): string {
+  const clusters = row.clusters.length > 0 ? say.clusters(row.clusters.length) : say.everyCluster;
   return [
     row.rules.length > 0 ? say.rules(row.rules.length) : say.everyRule,
-    row.clusters.length > 0 ? say.clusters(row.clusters.length) : say.everyCluster,
+    ...(isOfClusters ? [clusters] : []),
     ...(row.send_resolved ? [] : [say.notWhenResolved]),
   ].join(", ");
 }
 
-export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId: string) => void }) {
-  const query = useDestinations();
+interface DestinationListProps {
+  /** Whose they are; operators may write theirs. */
+  doors?: Doors;
+  onDeliveries: (destinationId: string) => void;
+}
+
+export function DestinationList({ doors = TENANT, onDeliveries }: DestinationListProps) {
+  const query = useDestinations(doors);
   const { data: session } = useSession();
-  const canWrite = session?.can_write_tenant === true;
+  const canWrite = doors.owner === "operators" || session?.can_write_tenant === true;
   const [form, setForm] = useState<Form>(null);
   const close = () => setForm(null);
   const columns = [
@@ -92,7 +98,7 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
         <>
           <SeverityMark severity={row.min_severity} />
           <div className="ps-muted" style={{ fontSize: "0.75rem" }}>
-            {filters(row)}
+            {filters(row, doors.owner === "tenant")}
           </div>
         </>
       ),
@@ -158,28 +164,30 @@ export function DestinationsTab({ onDeliveries }: { onDeliveries: (destinationId
               defaultSort="name"
               empty={
                 <Empty icon={<IconSend size={20} />} title={say.noDestinationsYet}>
-                  {say.alertsAreShownHereIn}
+                  {doors.owner === "tenant" ? say.alertsAreShownHereIn : say.alertsAboutHostsAreShown}
                 </Empty>
               }
             />
           )}
         </ListView>
       </Card>
-      {form?.kind === "new" && <DestinationForm onClose={close} />}
-      {form?.kind === "change" && <DestinationForm destination={form.destination} onClose={close} />}
-      {form?.kind === "test" && <TestDestination destination={form.destination} onClose={close} />}
-      {form?.kind === "delete" && <DeleteDestination destination={form.destination} onClose={close} />}
+      {form?.kind === "new" && <DestinationForm doors={doors} onClose={close} />}
+      {form?.kind === "change" && <DestinationForm destination={form.destination} doors={doors} onClose={close} />}
+      {form?.kind === "test" && <TestDestination destination={form.destination} doors={doors} onClose={close} />}
+      {form?.kind === "delete" && <DeleteDestination destination={form.destination} doors={doors} onClose={close} />}
     </>
   );
 }
 
-function DeleteDestination({ destination, onClose }: { destination: Destination; onClose: () => void }) {
+interface DeleteDestinationProps {
+  destination: Destination;
+  doors: Doors;
+  onClose: () => void;
+}
+
+function DeleteDestination({ destination, doors, onClose }: DeleteDestinationProps) {
   const send = useChange(
-    () =>
-      api.delete("/api/v1/destinations/{destination_id}", {
-        blanks: { destination_id: destination.id },
-        ifMatch: destination.etag,
-      }),
+    () => doors.remove(destination),
     () => say.theDestinationWasDeleted(destination.name),
   );
   return (

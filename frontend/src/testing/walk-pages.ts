@@ -126,9 +126,7 @@ export function walkPages(part: Part): void {
     expect(found).toEqual([]);
   });
   it("every dialog and menu was open", () => {
-    const never = everyPlace().filter(
-      (place) => isOpenedIn(part, place) && !wasOpen(place),
-    );
+    const never = everyPlace().filter((place) => isOpenedIn(part, place) && !wasOpen(place));
     expect(never).toEqual([]);
   });
 }

@@ -167,4 +167,4 @@ def test_a_new_cluster_over_several_releases_is_warned_of(newer):
     newer.hosts.releases["host-1"] = Installed(releases=(old,))
     plan = newer.plan("cluster.create", None, name="second", broker_count=4)
     (text,) = (row["text"] for row in plan.impact["warnings"] if row["code"] == "releases-differ")
-    assert "3.8-IV0 and 3.9-IV0" in text
+    assert "3.8-IV0, 3.9-IV0" in text

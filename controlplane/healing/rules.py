@@ -1,8 +1,8 @@
 """What is to be done about a cluster whose broker's host is silent, and why. Pure.
 
-The observer may be the one that is cut off: where several hosts fell silent at about the same time,
-or ZooKeeper does not answer, nothing is done. One replacement at a time, so many a day, in its
-windows unless writes or reads fail already. No text names a host: tenants read them.
+The observer may be the one that is cut off: where other hosts fell silent at about the same time
+or since, or ZooKeeper does not answer, nothing is done. One replacement at a time, so many a day,
+in its windows unless writes or reads fail already. No text names a host: tenants read them.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -21,8 +21,8 @@ AGAIN_AFTER = timedelta(minutes=30)
 LOOK_GAP = timedelta(seconds=60)
 """Who has not looked for longer does not know how long a host was silent."""
 AT_ONCE = timedelta(minutes=30)
-"""Hosts that fell silent within so long of each other may have been cut off together. One that was
-silent for days before says nothing about a cut: it would keep a whole fleet from healing."""
+"""Who was silent for so long before says nothing about a cut: a host that stays away would keep a
+whole fleet from healing. Who fell silent later does: a cut may grow, or flap."""
 CRASHES = 3
 """So many ends of its process in a row are called a crash loop."""
 
@@ -185,8 +185,8 @@ def _forbidden(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None
     if together > 1:
         return wait(
             "several-silent",
-            f"{counted(together, 'host')} fell silent at about the same time: that may be a cut of"
-            " the network, so nothing is done by itself.",
+            f"{counted(together, 'host')} fell silent at about the same time or since: that may be"
+            " a cut of the network, so nothing is done by itself.",
         )
     if facts.under_way:
         return wait("under-way", f"{facts.under_way} is under way; one thing at a time.")
@@ -202,12 +202,11 @@ def _forbidden(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None
 
 
 def _together(one: BrokerFact, facts: Facts) -> int:
-    """Hosts that fell silent about when the broker's did; those that did lately, if it is lost."""
-    began = one.silent_since or facts.now
-    return sum(
-        host == one.host_id or abs(since - began) <= AT_ONCE
-        for host, since in facts.silent_hosts.items()
-    )
+    """Hosts that fell silent when the broker's did, or since; of a lost one, all silent ones."""
+    if one.is_lost or one.silent_since is None:
+        return len(facts.silent_hosts)
+    earliest = one.silent_since - AT_ONCE
+    return sum(since >= earliest for since in facts.silent_hosts.values())
 
 
 def _outside(one: BrokerFact, policy: Policy, facts: Facts, why: str) -> Decision:

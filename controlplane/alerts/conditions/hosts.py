@@ -99,7 +99,7 @@ def _registry_away(facts: OperatorFacts) -> Condition:
 
 
 def _silent(found: Verdict, silent: list[HostFact]) -> None:
-    """Several with brokers at once are critical: self-healing leaves those alone."""
+    """Several with brokers at once are critical: it may be a cut, in which nothing heals itself."""
     is_critical = sum(host.brokers > 0 for host in silent) > 1
     for host in silent:
         severity = Severity.CRITICAL if is_critical and host.brokers else SILENT.severity

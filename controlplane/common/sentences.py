@@ -84,8 +84,8 @@ def _put(name: str, spec: str, value: Param, phrases: Phrases) -> str:
         return text
     if each:
         rows = text.split(BETWEEN)
-        return BETWEEN.join(_form(forms, (row, OTHER), name).replace("#", row) for row in rows)
-    keys = (value, OTHER) if isinstance(value, str) else _numbers_keys(value)
+        return BETWEEN.join(_form(forms, _texts_keys(row), name).replace("#", row) for row in rows)
+    keys = _texts_keys(value) if isinstance(value, str) else _numbers_keys(value)
     return _form(forms, keys, name).replace("#", text)
 
 
@@ -99,6 +99,11 @@ def _form(forms: Mapping[str, str], keys: tuple[str, ...], name: str) -> str:
         if key in forms:
             return forms[key]
     raise SentenceError(f"{name!r} has no form for {keys[0]!r}")
+
+
+def _texts_keys(text: str) -> tuple[str, ...]:
+    """A name that somebody gave may be `unknown`: that form is for null alone."""
+    return (OTHER,) if text == UNKNOWN else (text, OTHER)
 
 
 def _numbers_keys(value: float) -> tuple[str, ...]:

@@ -28,6 +28,15 @@ describe("a template", () => {
     expect(filled("{quotas}", { quotas: "a, b" }, { quotas: { a: "first", b: "second" } })).toBe("first, second");
   });
 
+  it.each(["unknown", "other", "none", "one", "#", "{x}", "a|b=c", "$&"])(
+    "takes %s as a name that somebody gave",
+    (client) => {
+      expect(filled("{client:unknown=every client id|other=client id #}", { client })).toBe(`client id ${client}`);
+      expect(filled("{clients:each|unknown=all|other=#}", { clients: client })).toBe(client);
+      expect(filled("{client:unknown=every client id|other=client id #}", { client: null })).toBe("every client id");
+    },
+  );
+
   it("writes a number in the unit that its name ends with, rounded and exactly", () => {
     expect(filled("{size_bytes}", { size_bytes: 1_610_612_736 })).toBe("1.5 GiB (1,610,612,736 bytes)");
     expect(filled("{size_bytes:unknown=-}", { size_bytes: 1 })).toBe("1 byte");

@@ -67,7 +67,8 @@ const formsOf = (spec: string): Forms =>
   );
 
 function keysOf(value: string | number): string[] {
-  if (typeof value === "string") return [value, "other"];
+  // A name that somebody gave may be "unknown": that form is for null alone.
+  if (typeof value === "string") return value === "unknown" ? ["other"] : [value, "other"];
   const plural = new Intl.PluralRules(languageTag()).select(value);
   return value === 0 ? ["none", plural, "other"] : [plural, "other"];
 }
@@ -87,7 +88,7 @@ function put(name: string, spec: string, value: string | number | null, phrases:
   const text = written(name, value);
   if ([...forms.keys()].every((key) => key === "unknown")) return text;
   if (!each) return chosen(forms, keysOf(value), text);
-  const rows = parts.map((part) => chosen(forms, [part, "other"], part));
+  const rows = parts.map((part) => chosen(forms, keysOf(part), part));
   return rows.some((row) => row === null) ? null : rows.join(BETWEEN);
 }
 

@@ -24,6 +24,15 @@ def test_a_text_takes_its_form_and_so_does_each_of_several():
     assert rendered("{names:each|*=the others|other=#}", {"names": "a, *"}) == "a, the others"
 
 
+@pytest.mark.parametrize("name", ["unknown", "other", "none", "one", "#", "{x}", "a|b=c"])
+def test_what_somebody_called_a_thing_chooses_no_form_and_is_no_template(name):
+    """A client id may be `unknown`: that form is for what is not known."""
+    template = "{client:unknown=every client id|other=client id #}"
+    assert rendered(template, {"client": name}) == f"client id {name}"
+    assert rendered("{clients:each|unknown=all|other=#}", {"clients": name}) == name
+    assert rendered(template, {"client": None}) == "every client id"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [

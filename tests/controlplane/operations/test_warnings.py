@@ -112,3 +112,10 @@ def test_warnings_that_were_kept_without_codes_are_shown_as_they_are():
         "severity": "danger",
         "text": "Reading it right now: fraud and 1 more group.",
     }
+
+
+@pytest.mark.parametrize("sentence", ["active-readers", "unread-lost"])
+def test_sentences_that_stored_plans_name_stay_as_they_are(sentence):
+    """They are put together when a plan is shown: without them it could not be shown any more."""
+    assert names_in(WARNINGS[sentence]) == {"names", "more"}
+    assert names_in(WARNINGS[f"{sentence}/hidden"]) == {"more"}

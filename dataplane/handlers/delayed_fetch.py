@@ -73,14 +73,13 @@ class DelayedFetch(DelayedOperation):
         purgatory.add(self, asked.request.max_wait_ms, lists)
         return self.deferred
 
-    def _on_news(self, *, at_once: bool) -> None:
-        """A partition that was idle has something for us, or is not idle any more."""
-        if not self._news:
-            return
-        if at_once:
+    def _on_news(self) -> None:
+        """A partition that was idle has something for us, or is to be watched from now on.
+
+        Looked at once for all that happens in this step: it may be an event of every partition.
+        """
+        if self._news:
             self._context.broker.replica_manager.wakeups.wake(self._news)
-        else:
-            self._take_up_woken()
 
     def _take_up_woken(self) -> None:
         """What was idle when the request came, and is not any more, is answered with the others.

@@ -15,7 +15,7 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.replica import SessionClock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
@@ -73,14 +73,6 @@ class _Remembered:
         return is_news
 
 
-class OnNews(Protocol):
-    """Whoever waits for the session's partitions."""
-
-    def __call__(self, *, at_once: bool) -> None:
-        """`at_once`: there may be something to answer; else it has to be watched from now on."""
-        ...
-
-
 class IdlePartition(Protocol):
     """A partition of a follower's session with nothing new until it wakes."""
 
@@ -99,7 +91,7 @@ class FetchSession:
 
     A follower follows many partitions of which few move. Those of which there may be
     news are `due`; the others are idle, and cost nothing until they wake. `on_news` is to be called
-    when one of them has woken, and says whether it should be answered at once.
+    when one of them has woken.
     """
 
     id: int
@@ -115,7 +107,7 @@ class FetchSession:
     clock: SessionClock = dataclasses.field(default_factory=lambda: SessionClock(0))
     due: dict[PartitionKey, None] = dataclasses.field(default_factory=dict)
     idle: dict[PartitionKey, IdlePartition] = dataclasses.field(default_factory=dict)
-    on_news: OnNews | None = None
+    on_news: Callable[[], None] | None = None
     swept_ms: int = 0
 
     def __post_init__(self) -> None:

@@ -33,17 +33,17 @@ class IdleFollower:
         self._log_start = log.log_start_offset
         replica.become_idle(session.clock)
 
-    def wake(self, *, at_once: bool) -> None:
-        """Something has happened to the partition. `at_once`: a waiting request is answered now.
+    def wake(self) -> None:
+        """Something has happened to the partition: a waiting request takes it up.
 
-        Else it is answered with the next news; but the request has to watch the partition from now
-        on, since the next append finds no idle follower to wake.
+        Also where there is nothing to answer yet: it has to watch the partition from now on, since
+        the next append finds no idle follower to wake.
         """
         session = self._session
         self.stop()
         session.woken(self._key)
         if session.on_news is not None:
-            session.on_news(at_once=at_once)
+            session.on_news()
 
     def stop(self) -> None:
         """The session looks at the partition by itself from now on, or has ended."""

@@ -132,12 +132,12 @@ class Partition:
         is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
         if self.core is not None and not is_new_epoch:
             self.state = state
-            self._wake_followers(at_once=False)
+            self._wake_followers()
             self._carry_out(self.core.on_state(state, now_ms=now_ms))
             return
         # A disk that refuses leaves everything as it was.
         self.log.assign_epoch_start(state.leader_epoch, self.log.log_end_offset)
-        self._wake_followers(at_once=True)
+        self._wake_followers()
         self.state = state
         self.core = LeaderCore(
             broker_id=self._broker_id,
@@ -159,7 +159,7 @@ class Partition:
 
     def resign(self) -> None:
         """Stop leading: nobody may wait here for something that will not come."""
-        self._wake_followers(at_once=True)
+        self._wake_followers()
         self.core = None
         self._follower_starts.clear()
         self._followed.check()
@@ -211,7 +211,7 @@ class Partition:
         if core is None:
             return
         if self._idle:
-            self._wake_followers(at_once=True)
+            self._wake_followers()
         effects = core.on_append(self.log.log_end_offset, self._clock.monotonic_ms())
         if effects:
             self._carry_out(effects)
@@ -250,7 +250,7 @@ class Partition:
     def watch_log_starts(self) -> WatchList:
         """The list that is notified when a follower's log start moves, or the role here changes."""
         # Followers learn of a moved log start by their next answer.
-        self._wake_followers(at_once=False)
+        self._wake_followers()
         return self._followed
 
     # -- replication
@@ -268,7 +268,7 @@ class Partition:
         if idle is not None:
             # By another of its sessions: perhaps a request that was long on its way and says less
             # than is known. The session in which it idles says again where it is.
-            idle.wake(at_once=False)
+            idle.wake()
         if self._follower_starts.get(replica_id, -1) != log_start_offset:
             self._follower_starts[replica_id] = log_start_offset
             self._followed.check()
@@ -297,18 +297,15 @@ class Partition:
             return
         earlier = self._idle.get(replica_id)
         if earlier is not None:
-            earlier.wake(at_once=False)
+            earlier.wake()
         idle = IdleFollower(self._idle, replica_id, follower, session, key, self.log)
         self._idle[replica_id] = idle
         session.set_idle(key, idle)
 
-    def _wake_followers(self, *, at_once: bool) -> None:
-        """Something happens here: idle followers are looked at again.
-
-        `at_once`: and answered at once, if they wait.
-        """
+    def _wake_followers(self) -> None:
+        """Something happens here: idle followers are looked at again."""
         for idle in list(self._idle.values()):
-            idle.wake(at_once=at_once)
+            idle.wake()
 
     def followers_with(self, offset: int) -> list[tuple[int, int, int]]:
         """In-sync followers whose log holds `offset`: (broker, log end, ms since caught up)."""
@@ -331,7 +328,7 @@ class Partition:
 
     def isr_committed(self, isr: Sequence[int], partition_epoch: int) -> None:
         if self.core is not None:
-            self._wake_followers(at_once=False)
+            self._wake_followers()
             self._carry_out(self.core.on_isr_committed(tuple(isr), partition_epoch))
             self._followed.check()  # a follower that has died is not waited for
 
@@ -363,7 +360,7 @@ class Partition:
             if isinstance(effect, AdvanceHighWatermark):
                 self.log.update_high_watermark(effect.offset)
                 if self._idle:
-                    self._wake_followers(at_once=False)
+                    self._wake_followers()
                 self._acknowledgements.reach(self.log.high_watermark)
                 if self.committed:
                     self._wakeups.wake(self.committed)

@@ -95,8 +95,8 @@ TOPICS: Final[Mapping[str, str]] = {
     "later-stays": (
         "What producers write after this plan was made stays: it goes up to the offsets below."
     ),
-    # Stored plans name these two and are put together when they are shown: they keep their codes and
-    # parameters.
+    # Stored plans name these two, whose texts are put together when they are shown: they keep their
+    # codes and parameters.
     "active-readers": f"Reading it right now: {{names}}{_AND_GROUPS}.",
     "active-readers/hidden": f"Reading it right now: {_ONLY_GROUPS}.",
     "unread-lost": f"Not read yet, and never to be read: by {{names}}{_AND_GROUPS}.",

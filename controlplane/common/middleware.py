@@ -65,9 +65,10 @@ class SecurityHeadersMiddleware(MiddlewareMixin):
         # A 304 has no type, and its headers replace the kept answer's: that keeps its own policy.
         if response.status_code != HTTPStatus.NOT_MODIFIED:
             response.headers.setdefault("Content-Security-Policy", policy)
-        response.headers.setdefault(
-            "Permissions-Policy", "camera=(), geolocation=(), microphone=()"
-        )
+        if is_page:
+            # Browsers ask it of documents alone, and a first view has many other files.
+            permissions = "camera=(), geolocation=(), microphone=()"
+            response.headers.setdefault("Permissions-Policy", permissions)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         if request.path.startswith(LIMITED):
             response.headers.setdefault("Cache-Control", "no-store")

@@ -20,9 +20,16 @@ class FirstView:
     page_bytes: dict[str, int]
 
     @property
+    def kinds(self) -> tuple[dict[str, int], ...]:
+        return (self.script_bytes, self.style_bytes, self.font_bytes, self.page_bytes)
+
+    @property
     def total_bytes(self) -> int:
-        kinds = (self.script_bytes, self.style_bytes, self.font_bytes, self.page_bytes)
-        return sum(sum(files.values()) for files in kinds)
+        return sum(sum(files.values()) for files in self.kinds)
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.kinds))
 
     def summary(self) -> str:
         def kilo(files: dict[str, int]) -> str:

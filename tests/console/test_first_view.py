@@ -7,8 +7,9 @@ import pytest
 from tests.console.first_view import FONTS, first_view
 
 DIST = Path(__file__).resolve().parents[2] / "frontend" / "dist"
-LIMIT_BYTES = 192_000
-"""Below 200 kB by what the headers of so many files take."""
+LIMIT_BYTES = 200_000
+HEADERS_BYTES = 520
+"""Of each file: what `make bench-console` counts beside the bodies, rounded up."""
 LATE_WORDS = (
     "Age at which a segment is rolled.",  # a setting's own description (`generated/settings`)
     "Reads topics in a consumer group and commits its offsets.",  # a template of rules
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 def test_the_first_view_leaves_room_for_headers():
     view = first_view(DIST)
     print(view.summary())
-    assert view.total_bytes <= LIMIT_BYTES, view
+    assert view.total_bytes + view.count * HEADERS_BYTES <= LIMIT_BYTES, view
 
 
 def test_it_is_counted_whole():

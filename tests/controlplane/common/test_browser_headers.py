@@ -103,6 +103,7 @@ def test_every_answer_has_the_headers(db, settings, tmp_path, address):
     if answer["Content-Type"].startswith("text/html"):
         assert "script-src 'self';" in policy
         assert "object-src 'none'" in policy
+        assert answer["Permissions-Policy"] == "camera=(), geolocation=(), microphone=()"
     else:
         assert policy.startswith("default-src 'none'")
     if address.startswith(("/api", "/console/", "/healthz", "/readyz")):

@@ -31,7 +31,7 @@ APPLICATION = "tests.bench.console.served:application"
 DATABASES = ("postgresql", "sqlite")
 
 
-NOT_HERE = ("whole tenant", "is not run by an agent of the service")
+NOT_HERE = ("whole tenant", "is not run by an agent of the service", "run by somebody else")
 """Of these figures' cluster, whose brokers are the bench's own."""
 
 

@@ -44,8 +44,8 @@ PARTITIONS: Final[Mapping[str, str]] = {
     "fewer-replicas": f"A replica less for {_PARTITIONS}.",
     "one-rack/replicas": f"All replicas on one rack in the end: {_PARTITIONS}.",
     "under-replicated": f"Not in sync now: {_PARTITIONS}.",
-    "throttle-unknown": "Whether brokers {brokers} have a throttle is unknown.",
-    "throttle-present": "Brokers {brokers} have a throttle already.",
+    "throttle-unknown": "Whether these brokers have a throttle is unknown: {brokers}.",
+    "throttle-present": "These brokers have a throttle already: {brokers}.",
     "below-min-isr/moves": (
         f"Fewer replicas than min.insync.replicas asks for: {{topics}}{_MORE}. Producers with"
         " acks=all are refused there."

@@ -335,7 +335,7 @@ def test_a_size_that_nobody_gives_is_unknown_and_no_zero(world):
     assert (loads[2]["before_replicas"], loads[2]["after_replicas"]) == (1, 0)
     assert (loads[4]["before_bytes"], loads[4]["after_bytes"]) == (5_000, None)
     said = {row["code"]: row["text"] for row in plan.impact["warnings"]}
-    assert said["throttle-unknown"] == "Whether brokers [2] have a throttle is unknown."
+    assert said["throttle-unknown"] == "Whether these brokers have a throttle is unknown: 2."
     assert "replica.fetch.max.bytes (1 MiB" in said["throttle-is-coarse"]
 
 

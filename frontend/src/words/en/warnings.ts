@@ -204,8 +204,8 @@ export const warnings = {
     "throttle-is-coarse":
       "The first fetch of a partition may pass whole, up to replica.fetch.max.bytes (1 MiB unless the brokers set another): small partitions move faster than the limit.",
     "throttle-is-wide": "The limit holds for all replication of these partitions, not only the move.",
-    "throttle-present": "Brokers {brokers} have a throttle already.",
-    "throttle-unknown": "Whether brokers {brokers} have a throttle is unknown.",
+    "throttle-present": "These brokers have a throttle already: {brokers}.",
+    "throttle-unknown": "Whether these brokers have a throttle is unknown: {brokers}.",
     throttles: "Clients above it are slowed down at once: {quotas}.",
     "tiny-messages":
       "max.message.bytes {limit}: larger batches are refused, and producers fill theirs up to {batch:one=# byte|other=# bytes} unless they are set otherwise.",

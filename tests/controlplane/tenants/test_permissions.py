@@ -229,6 +229,42 @@ OPERATOR_TABLE = [
     ("post", "/operator/host-tokens", {"host_id": "host-9"}, 201, False),
     ("delete", "/operator/host-tokens/{host_token}", None, 204, False),
     ("delete", "/operator/hosts/host-gone", None, 204, False),
+    ("get", "/operator/alerts", None, 200, False),
+    ("get", "/operator/alerts/{host_alert}", None, 200, False),
+    ("post", "/operator/alerts/{host_alert}/acknowledgement", {"note": "on it"}, 200, False),
+    ("get", "/operator/destinations", None, 200, False),
+    (
+        "post",
+        "/operator/destinations",
+        {
+            "name": "hosts",
+            "kind": "webhook",
+            "config": {"url": "https://hooks.example.org/hosts"},
+            "secrets": {"signing_secret": "s" * 24},
+        },
+        201,
+        False,
+    ),
+    ("get", "/operator/destinations/{platform_destination}", None, 200, False),
+    (
+        "put",
+        "/operator/destinations/{platform_destination}",
+        {
+            "name": "other",
+            "enabled": False,
+            "min_severity": "info",
+            "rules": [],
+            "clusters": [],
+            "send_resolved": True,
+        },
+        200,
+        False,
+    ),
+    ("delete", "/operator/destinations/{platform_destination}", None, 204, False),
+    ("post", "/operator/destinations/{platform_destination}/test", None, 200, False),
+    ("get", "/operator/deliveries", None, 200, False),
+    ("get", "/operator/deliveries/{platform_delivery}", None, 200, False),
+    ("post", "/operator/deliveries/{platform_delivery}/resend", None, 200, False),
 ]
 
 

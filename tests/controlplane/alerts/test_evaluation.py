@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.db import connection
 from django.utils import timezone
 
@@ -13,49 +12,10 @@ from controlplane.analytics.models import CollectorState
 from controlplane.clusters.models import DELETED, Broker, Cluster
 from controlplane.clusters.operations_base import mark_deleted
 from controlplane.common import leases
-from controlplane.notifications import services as notifications
 from controlplane.observed.models import ObservedBroker, ObservedCluster
 from controlplane.observed.rows import broker_key
 from controlplane.tenants.models import Tenant
 from tests.controlplane.support import ACTOR, cluster_make, observed, tenant_make
-
-
-@pytest.fixture
-def told(monkeypatch):
-    events = []
-    monkeypatch.setattr(notifications, "publish_all", events.extend)
-    return events
-
-
-class Rounds:
-    """A clock that goes on from one round to the next; observed tables stay of now."""
-
-    def __init__(self):
-        self.now = timezone.now()
-
-    def after(self, seconds=0):
-        self.now += timedelta(seconds=seconds)
-        ObservedCluster.objects.update(due_at=self.now)
-        CollectorState.objects.update(last_sample_at=self.now)
-        found = evaluation.evaluate(self.now)
-        assert found is not None
-        assert found.failed_tenants == 0
-        return found
-
-
-@pytest.fixture
-def rounds():
-    return Rounds()
-
-
-@pytest.fixture
-def quiet(world):
-    """A cluster of which all that is in the tables is well."""
-    world.gateway.add_topic("orders", partitions=3, rf=3)
-    CollectorState.objects.create(cluster_id=world.cluster.id)
-    Cluster.objects.update(created_at=timezone.now())
-    observed(world)
-    return world
 
 
 def kill(world, broker_id):

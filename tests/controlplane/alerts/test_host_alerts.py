@@ -14,10 +14,7 @@ from controlplane.alerts.states import FIRING, PENDING
 from controlplane.audit.models import AuditEvent
 from controlplane.clusters.capacity import Capacity, DirectoryRoom
 from controlplane.clusters.models import Broker, HostState
-from tests.controlplane.alerts.test_evaluation import Rounds, quiet, rounds, told  # noqa: F401
 from tests.controlplane.support import client_for, operator_client, tenant_make
-
-# Fixtures are arguments of the same name.
 
 
 def be(world, host_id, **more):
@@ -44,7 +41,7 @@ def hosts_alerts():
     return {(row.rule, row.subject): row for row in rows}
 
 
-def silent(world, rounds, host_id="host-1"):  # noqa: F811
+def silent(world, rounds, host_id="host-1"):
     """An alert that fires."""
     be(world, host_id, alive=False)
     rounds.after()
@@ -52,7 +49,7 @@ def silent(world, rounds, host_id="host-1"):  # noqa: F811
     return hosts_alerts()["host-silent", f"host/{host_id}"]
 
 
-def test_a_silent_host_from_its_beginning_to_its_end(quiet, rounds, told):  # noqa: F811
+def test_a_silent_host_from_its_beginning_to_its_end(quiet, rounds, told):
     be(quiet, "host-1", alive=False)
     rounds.after()
     assert not hosts_alerts(), "it may be an agent that is restarted"
@@ -67,7 +64,7 @@ def test_a_silent_host_from_its_beginning_to_its_end(quiet, rounds, told):  # no
     assert hosts_alerts()["host-silent", "host/host-1"].state == "resolved"
 
 
-def test_without_zookeeper_an_alert_stays_and_its_being_away_is_one(quiet, rounds, told):  # noqa: F811
+def test_without_zookeeper_an_alert_stays_and_its_being_away_is_one(quiet, rounds, told):
     silent(quiet, rounds)
     quiet.hosts.is_away = True
     for _ in range(5):
@@ -80,7 +77,7 @@ def test_without_zookeeper_an_alert_stays_and_its_being_away_is_one(quiet, round
     assert found["host-silent", "host/host-1"].unknown_since is not None
 
 
-def test_a_full_disk_is_the_operators_matter(quiet, rounds, told):  # noqa: F811
+def test_a_full_disk_is_the_operators_matter(quiet, rounds, told):
     be(quiet, "host-2", capacity=room(free=5))
     rounds.after()
     rounds.after(70)
@@ -108,7 +105,7 @@ def test_hosts_that_brokers_are_on_and_nobody_knows_are_silent(world):
     assert gone.state == "lost"
 
 
-def test_trouble_with_hosts_stops_no_tenants_alerts(quiet, rounds, told, monkeypatch):  # noqa: F811
+def test_trouble_with_hosts_stops_no_tenants_alerts(quiet, rounds, told, monkeypatch):
     def fail():
         raise RuntimeError
 
@@ -138,7 +135,7 @@ def test_the_database_refuses_a_tenants_alert_about_a_host_and_the_other_way_rou
 
 
 # -- who sees them
-def test_no_tenant_sees_acknowledges_or_is_told_of_them(quiet, rounds, told):  # noqa: F811
+def test_no_tenant_sees_acknowledges_or_is_told_of_them(quiet, rounds, told):
     alert = silent(quiet, rounds)
     owner = client_for(quiet.tenant)
     assert owner.get("/api/v1/alerts").data["data"] == []
@@ -164,7 +161,7 @@ def test_no_tenant_sees_acknowledges_or_is_told_of_them(quiet, rounds, told):  #
 
 
 @pytest.mark.parametrize("address", ["", "/{id}", "/{id}/acknowledgement"])
-def test_the_doors_are_there_for_operators_alone(quiet, rounds, told, address):  # noqa: F811
+def test_the_doors_are_there_for_operators_alone(quiet, rounds, told, address):
     alert = silent(quiet, rounds)
     path = "/api/v1/operator/alerts" + address.format(id=alert.id)
     owner = client_for(quiet.tenant)
@@ -172,7 +169,7 @@ def test_the_doors_are_there_for_operators_alone(quiet, rounds, told, address): 
     assert ask(path).status_code == 404
 
 
-def test_a_tenants_silence_of_everything_does_not_keep_operators_quiet(quiet, rounds, told):  # noqa: F811
+def test_a_tenants_silence_of_everything_does_not_keep_operators_quiet(quiet, rounds, told):
     Silence.objects.create(
         tenant=quiet.tenant,
         starts_at=rounds.now - timedelta(minutes=1),
@@ -183,7 +180,7 @@ def test_a_tenants_silence_of_everything_does_not_keep_operators_quiet(quiet, ro
     assert silent(quiet, rounds).silence_id == ""
 
 
-def test_operators_see_them_and_no_tenants_alert(quiet, rounds, told):  # noqa: F811
+def test_operators_see_them_and_no_tenants_alert(quiet, rounds, told):
     alert = silent(quiet, rounds)
     other = Alert.objects.create(
         tenant=tenant_make("other"),
@@ -206,7 +203,7 @@ def test_operators_see_them_and_no_tenants_alert(quiet, rounds, told):  # noqa: 
     assert operator.get(f"/api/v1/operator/alerts/{other.id}").status_code == 404
 
 
-def test_an_operator_says_that_somebody_is_at_it(quiet, rounds, told):  # noqa: F811
+def test_an_operator_says_that_somebody_is_at_it(quiet, rounds, told):
     alert = silent(quiet, rounds)
     operator = operator_client(quiet.tenant)
     path = f"/api/v1/operator/alerts/{alert.id}/acknowledgement"

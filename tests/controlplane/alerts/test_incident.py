@@ -10,7 +10,7 @@ from controlplane.common.crypto import seal
 from controlplane.gateway.types import TP
 from controlplane.notifications import sending
 from controlplane.notifications.models import Destination
-from tests.controlplane.alerts.test_evaluation import Rounds
+from tests.controlplane.alerts.rounds import Rounds
 from tests.controlplane.notifications.receivers import http_receiver
 from tests.controlplane.support import client_for, observed
 

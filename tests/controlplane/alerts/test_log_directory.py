@@ -15,7 +15,7 @@ from controlplane.gateway.types import LogDirSpace
 from controlplane.observed import rows
 from controlplane.operations.plans import plan_create
 from tests.controlplane.alerts.builders import broker, causes, cluster, holding, trouble, unknown
-from tests.controlplane.alerts.test_evaluation import Rounds
+from tests.controlplane.alerts.rounds import Rounds
 from tests.controlplane.kind_plans import add_broker, give_hosts_a_disk, use_disk
 from tests.controlplane.support import ACTOR, client_for, drive, observed
 

@@ -16,7 +16,7 @@ from controlplane.notifications import queue
 from controlplane.notifications.events import event_of
 from controlplane.notifications.models import Delivery, Destination
 from controlplane.notifications.sending import send_due
-from tests.controlplane.alerts.test_evaluation import Rounds, quiet, rounds  # noqa: F401
+from tests.controlplane.alerts.rounds import Rounds, quieten
 from tests.controlplane.alerts.test_host_alerts import be, silent
 from tests.controlplane.healing.test_rounds import (
     brokers,  # noqa: F401 - a fixture
@@ -29,6 +29,16 @@ from tests.controlplane.notifications.test_api import ALERTMANAGER, PAGERDUTY, S
 from tests.controlplane.support import client_for, operator_client, tenant_make
 
 API = "/api/v1/operator"
+
+
+@pytest.fixture
+def rounds():
+    return Rounds()
+
+
+@pytest.fixture
+def quiet(world):
+    return quieten(world)
 
 
 def ask(client, method, path, body=None, **headers):
@@ -129,7 +139,7 @@ def test_tenants_and_operators_find_nothing_of_each_other(operator, tenant, dest
 
 
 # -- what goes there
-def test_an_alert_about_a_host_goes_to_operators_and_to_no_tenant(quiet, rounds):  # noqa: F811
+def test_an_alert_about_a_host_goes_to_operators_and_to_no_tenant(quiet, rounds):
     Destination.objects.create(tenant=quiet.tenant, name="t", kind="email", min_severity="info")
     Destination.objects.create(
         tenant=tenant_make("rival"), name="t", kind="email", min_severity="info"
@@ -159,7 +169,7 @@ def test_an_alert_about_a_host_goes_to_operators_and_to_no_tenant(quiet, rounds)
     ]
 
 
-def test_a_tenants_alert_goes_to_no_operator(quiet, rounds):  # noqa: F811
+def test_a_tenants_alert_goes_to_no_operator(quiet, rounds):
     from tests.controlplane.alerts.test_evaluation import kill
 
     own(min_severity="info")
@@ -170,7 +180,7 @@ def test_a_tenants_alert_goes_to_no_operator(quiet, rounds):  # noqa: F811
     assert not Delivery.objects.exists()
 
 
-def test_a_proposal_of_self_healing_names_its_host_to_operators_alone(brokers, clock, settings):  # noqa: F811
+def test_a_proposal_of_self_healing_names_its_host_to_operators_alone(brokers, clock, settings):  # noqa: F811 - fixtures of the imports
     settings.PUBLIC_URL = "https://penstock.example/"
     policy(brokers, mode="ask")
     row = own()

@@ -15,7 +15,8 @@ def log_lines(level: str) -> dict[str, Any]:
             # It writes lines at each of its own tries; the error itself comes back to the caller,
             # and `gateway.breakers` writes one line a minute about a cluster that does not answer.
             "kafka": {"level": "CRITICAL"},
-            "kazoo": {"level": "WARNING"},
+            # As Kafka's: a line at each of its tries. `clusters.hosts` writes one a minute.
+            "kazoo": {"level": "CRITICAL"},
             # One line per task and tick says nothing; failures are errors and stay.
             "celery.app.trace": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},

@@ -40,15 +40,12 @@ from controlplane.clusters import zookeeper_tree as tree
 from controlplane.clusters.described import Host, parse_directories, parse_host
 from controlplane.clusters.host_nodes import capacity, installed, read_short
 from controlplane.clusters.questions import HostAnswer, HostQuestion
-from controlplane.clusters.reports import (
-    Observed,
-    object_of,
-    parse_observed,
-)
+from controlplane.clusters.reports import Observed, object_of, parse_observed
 from controlplane.clusters.versions import Installed
 from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S, Patience
 from controlplane.clusters.zookeeper_tree import HOSTS as ROOT
 from controlplane.common.fence import fenced
+from controlplane.common.once_a_minute import OnceAMinute
 from zookeeper_access import files
 from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
@@ -58,6 +55,8 @@ if TYPE_CHECKING:
     from zookeeper_access.prompt_client import PromptClient
 
 R = TypeVar("R")
+log = logging.getLogger(__name__)
+SAID = OnceAMinute(None)
 FENCED = "fenced_directories"
 """Below `/brokers` of a cluster: a child for each log directory that was declared lost."""
 
@@ -377,8 +376,17 @@ class ZooKeeperHosts:
         return found
 
     def _bounded(self, work: Callable[["KazooClient"], R], wait: Patience | None = None) -> R:
+        """Raises HostsUnavailableError; a log that kazoo's own lines do not fill says so, too."""
         try:
-            return work(self._connected(wait or Patience(None)))
+            return self._asked(work, wait or Patience(None))
+        except HostsUnavailableError as error:
+            if SAID.may(self._servers):
+                log.warning("ZooKeeper at %s does not answer: %s", self._servers, error)
+            raise
+
+    def _asked(self, work: Callable[["KazooClient"], R], wait: Patience) -> R:
+        try:
+            return work(self._connected(wait))
         except NoAuthError as error:
             raise HostsUnavailableError("its ACLs do not let the control plane do that") from error
         except (KazooTimeoutError, KazooException) as error:

@@ -12,6 +12,8 @@ import pytest
 from controlplane.clusters import hosts as hosts_module
 from controlplane.clusters import zookeeper_tree
 from controlplane.clusters.hosts import HostsUnavailableError, ZooKeeperHosts
+from controlplane.common.once_a_minute import OnceAMinute
+from controlplane.log_lines import log_lines
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from tests.local_cluster import eventually
 from tests.processes import hold_still
@@ -121,6 +123,20 @@ def refused(write, hosts):
     assert not thread.is_alive(), "it holds its caller for as long as ZooKeeper is away"
     assert found, "it was not refused"
     return time.monotonic() - began_s
+
+
+def test_away_for_minutes_the_log_has_one_line_of_it_a_minute(monkeypatch, caplog):
+    clock_s = [0.0]
+    monkeypatch.setattr(hosts_module, "SAID", OnceAMinute(None, monotonic=lambda: clock_s[0]))
+    hosts = ZooKeeperHosts("127.0.0.1:1")
+    level = logging.getLevelName(log_lines("INFO")["loggers"]["kazoo"]["level"])
+    with caplog.at_level(level, "kazoo"), caplog.at_level(logging.INFO, hosts_module.__name__):
+        for clock_s[0] in (0.0, 30.0, 60.0):
+            with pytest.raises(HostsUnavailableError):
+                hosts.hosts(within_s=0.3)
+    hosts.close()
+    assert [record.name for record in caplog.records] == [hosts_module.__name__] * 2
+    assert "ZooKeeper at 127.0.0.1:1 does not answer" in caplog.messages[0]
 
 
 def test_killed_for_long_nothing_that_was_refused_is_done_when_it_is_back(server, connect, plain):

@@ -180,9 +180,14 @@ def assert_nothing_twice(service, operations):
         assert len(once) == len(set(once)), (point, methods)
 
 
-def assert_quiet(service):
+def lines_of(service, name):
+    return service.log_tail(name, lines=100_000).splitlines()
+
+
+def assert_quiet(service, before):
+    """`before`: how many lines each process had written when the outage began."""
     for name in PARTS:
-        lines = service.log_tail(name, lines=100_000).splitlines()
+        lines = lines_of(service, name)[before[name] :]
         assert not [line for line in lines if line.startswith("Traceback")], name
         about = [line for line in lines if " WARNING " in line or " ERROR " in line]
         # One of each refused request, and of each lease that was lost.
@@ -200,6 +205,7 @@ def test_away_at_every_step(service, database, capsys, how):
         assert service.holds.await_held()["operation_id"] == operation["id"]
         operations[kind, step, when] = operation
     ids = {operation["id"] for operation in operations.values()}
+    before = {name: len(lines_of(service, name)) for name in PARTS}
     TAKE[how](database)
     taken_s = boottime_s()
     try:
@@ -223,7 +229,7 @@ def test_away_at_every_step(service, database, capsys, how):
     for name in PARTS:
         assert service.processes[name].poll() is None, f"{name} ended"
     assert_nothing_twice(service, operations)
-    assert_quiet(service)
+    assert_quiet(service, before)
     # What was made is there, and beat, workers and the outbox do their work as before.
     topics = {row["name"] for row in service.get(f"/clusters/{service.cluster_id}/topics")["data"]}
     users = {

@@ -74,7 +74,10 @@ class ObservedRow(models.Model):
 
 
 class ObservedBroker(ObservedRow):
-    """Live, or named as a replica; the key is its id in ten digits."""
+    """Live, or named as a replica; the key is its id in ten digits.
+
+    `detail.placement` is what it leads and holds of the same pass's topics; see `placement`.
+    """
 
 
 class ObservedTopic(ObservedRow):

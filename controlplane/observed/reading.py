@@ -229,7 +229,12 @@ class SectionReader:
             return Found(found, unknown=Failed.of(error).reason)
         spaces, disks_gap = self._spaces(held)
         contents = rows.broker_contents(
-            self.description, topics, held, fullest_disks(spaces), failed_dirs(spaces)
+            self.description,
+            topics,
+            held,
+            disks=fullest_disks(spaces),
+            failed=failed_dirs(spaces),
+            led=self._leader_bytes(topics),
         )
         return Found(contents, unknown=said(gaps, disks_gap))
 
@@ -258,18 +263,22 @@ class SectionReader:
     def _read_topics(self) -> Found:
         topics = self.topics
         bounds, bounds_gaps = self._bounds
-        sizes, _, size_gaps = self._replicas
-        led = {
-            TP(topic.name, part.partition): sizes[tp][part.leader]
+        _, _, size_gaps = self._replicas
+        led = self._leader_bytes(topics)
+        settings, unread = self._settings([topic.name for topic in topics])
+        contents = self._topic_contents(topics, Extents(bounds=bounds, bytes=led), settings)
+        return self._whole(contents, unknown=said(bounds_gaps, size_gaps, unread))
+
+    def _leader_bytes(self, topics: Iterable[TopicDescription]) -> dict[TP, int]:
+        sizes, _, _ = self._replicas
+        return {
+            tp: sizes[tp][part.leader]
             for topic in topics
             for part in topic.partitions
             if part.leader is not None
             and (tp := TP(topic.name, part.partition)) in sizes
             and part.leader in sizes[tp]
         }
-        settings, unread = self._settings([topic.name for topic in topics])
-        contents = self._topic_contents(topics, Extents(bounds=bounds, bytes=led), settings)
-        return self._whole(contents, unknown=said(bounds_gaps, size_gaps, unread))
 
     def named(self, name: str, keys: Collection[str]) -> Callable[[], dict[str, Content]]:
         """What of a section has these keys, read without looking at other topics and groups.

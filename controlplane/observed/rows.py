@@ -1,7 +1,7 @@
 """What was read, as the rows that the tables hold and REST shows. Pure."""
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -21,6 +21,7 @@ from controlplane.gateway.types import (
     ScramCredential,
     TopicDescription,
 )
+from controlplane.observed.placement import Placed, Topics, by_broker, on_broker
 from controlplane.observed.sections import KEY_MAX
 
 Row = dict[str, Any]
@@ -104,25 +105,26 @@ def broker_contents(
     described: ClusterDescription,
     topics: Collection[TopicDescription] | None,
     held: Mapping[int, int] | None,
+    *,
     disks: Mapping[int, LogDirSpace] | None = None,
     failed: Mapping[int, Collection[LogDirSpace]] | None = None,
+    led: Mapping[TP, int] | None = None,
 ) -> dict[str, Content]:
     """Live brokers, and those that partitions name; loads are null while topics are unknown.
 
     `held` is bytes by broker, of those that said; `disks` the fullest volume of each that did;
-    `failed` the log directories that have failed, none or some of each that named its directories.
+    `failed` the log directories that have failed, none or some of each that named its directories;
+    `led` bytes of partitions' leaders, for `detail.placement`, which is not there while topics are
+    unknown.
     """
     nodes = {node.id: node for node in described.brokers}
-    leaders, replicas = Counter[int](), Counter[int]()
-    for topic in topics or ():
-        for part in topic.partitions:
-            replicas.update(part.replicas)
-            if part.leader is not None:
-                leaders[part.leader] += 1
+    placements = by_broker(_placed(topics or (), led or {}))
+    nothing = on_broker(0, ())
     found = {}
-    for broker in sorted({*nodes, *replicas}):
+    for broker in sorted({*nodes, *placements}):
         node = nodes.get(broker)
         known = topics is not None
+        placement = placements.get(broker, nothing)
         disk = (disks or {}).get(broker)
         gone = (failed or {}).get(broker)
         found[broker_key(broker)] = content(
@@ -132,15 +134,29 @@ def broker_contents(
                 "port": node.port if node else None,
                 "rack": node.rack if node else None,
                 "live": node is not None,
-                "leaders": leaders[broker] if known else None,
-                "replicas": replicas[broker] if known else None,
+                "leaders": placement["leads"] if known else None,
+                "replicas": placement["leads"] + placement["follows"] if known else None,
                 "size_bytes": held.get(broker) if held is not None else None,
                 "disk_total_bytes": disk.total_bytes if disk else None,
                 "disk_usable_bytes": disk.usable_bytes if disk else None,
                 "failed_log_dirs": None if gone is None else _failed(gone),
-            }
+            },
+            {"placement": placement} if known else {},
         )
     return found
+
+
+def _placed(topics: Iterable[TopicDescription], led: Mapping[TP, int]) -> Topics:
+    for topic in topics:
+        yield (
+            topic.name,
+            (
+                Placed(
+                    part.leader, part.replicas, part.isr, led.get(TP(topic.name, part.partition))
+                )
+                for part in topic.partitions
+            ),
+        )
 
 
 def _failed(spaces: Collection[LogDirSpace]) -> list[Row]:

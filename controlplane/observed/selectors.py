@@ -24,9 +24,10 @@ from controlplane.observed.models import (
     ObservedTopic,
     ObservedUser,
 )
-from controlplane.observed.placement import on_broker
+from controlplane.observed.placement import on_broker, placed
 from controlplane.observed.readers import Part, Reader, group_part
 from controlplane.observed.revisions import REVISION
+from controlplane.observed.rows import broker_key
 from controlplane.observed.sections import (
     ACLS,
     BROKERS,
@@ -279,8 +280,8 @@ def cluster_views(of: Sequence[Reader]) -> dict[str, ClusterView]:
     observed = {row.pk: row for row in light().filter(pk__in=cluster_ids)}
     brokers: dict[str, list[dict[str, Any]]] = {}
     found = ObservedBroker.objects.filter(cluster_id__in=cluster_ids, gone=False).order_by("key")
-    for row in found:
-        brokers.setdefault(row.cluster_id, []).append(row.row)
+    for cluster_id, row in found.values_list("cluster_id", "row"):
+        brokers.setdefault(cluster_id, []).append(row)
     return {
         reader.cluster_id: _view(
             reader, observed.get(reader.cluster_id), brokers.get(reader.cluster_id, [])
@@ -357,7 +358,22 @@ def summary(reader: Reader) -> dict[str, Any] | None:
 
 def placed_on(reader: Reader, broker: int) -> dict[str, Any]:
     """What a broker leads and holds of the topics that the reader sees; see `placement`."""
-    return _on_broker(broker, rows_to_cut(reader, TOPICS))
+    kept = _kept_placement(reader, broker) if reader.sees_whole else None
+    return kept or _on_broker(broker, rows_to_cut(reader, TOPICS))
+
+
+def _kept_placement(reader: Reader, broker: int) -> dict[str, Any] | None:
+    """As the last pass counted it, unless what is known of topics is not all of that pass."""
+    at = sections(reader, (TOPICS, BROKERS))
+    topics, brokers = at[TOPICS], at[BROKERS]
+    if topics.as_of is None or topics.as_of != brokers.as_of or topics.old_because:
+        return None
+    touched = ObservedTopic.objects.filter(cluster_id=reader.cluster_id)
+    if touched.filter(touched_at__gte=topics.as_of).exists():
+        return None
+    rows = ObservedBroker.objects.filter(cluster_id=reader.cluster_id, key=broker_key(broker))
+    found: dict[str, Any] = rows.values_list("detail", flat=True).first() or {}
+    return found.get("placement")
 
 
 def trouble_on(reader: Reader, broker: int) -> dict[str, Any]:
@@ -366,8 +382,8 @@ def trouble_on(reader: Reader, broker: int) -> dict[str, Any]:
 
 
 def _on_broker(broker: int, rows: QuerySet[ObservedRow]) -> dict[str, Any]:
-    details = rows.values_list("key", "detail")
-    return on_broker(broker, details.iterator(chunk_size=1_000))
+    details = rows.values_list("key", "detail").iterator(chunk_size=1_000)
+    return on_broker(broker, ((name, placed(detail)) for name, detail in details))
 
 
 def loads(reader: Reader) -> list[dict[str, Any]]:

@@ -9,11 +9,12 @@ from console.pages.broker import OPERATIONS_SHOWN
 from controlplane.clusters.models import REGISTERED, Broker
 from controlplane.clusters.reports import End, Observed
 from controlplane.gateway.types import ConfigEntry
-from controlplane.observed.placement import on_broker
+from controlplane.observed.models import ObservedBroker, ObservedCluster
+from controlplane.observed.placement import by_broker, on_broker, placed
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.states import SUCCEEDED
 from tests.controlplane.rest.teams import member_of
-from tests.controlplane.support import client_for, cluster_make, observed, tenant_make
+from tests.controlplane.support import client_for, cluster_make, drive, observed, tenant_make
 
 pytestmark = pytest.mark.django_db
 
@@ -59,6 +60,44 @@ def test_what_it_leads_and_holds_is_by_topic(orders):
     found = parts(orders, name="placement")["partitions"]["data"]
     assert (found["leads"], found["follows"], found["topics"]) == (1, 1, 1)
     assert found["rows"][0]["topic"] == "orders"
+
+
+def placement_statements(world):
+    with CaptureQueriesContext(connection) as asked:
+        found = parts(world, name="placement")["partitions"]["data"]
+    of_topics = [one["sql"] for one in asked if '"observed_observedtopic"."detail"' in one["sql"]]
+    return found, len(of_topics)
+
+
+def test_what_it_holds_was_counted_by_the_pass_and_no_topic_is_looked_at(orders):
+    assert placement_statements(orders)[1] == 0
+    found, _ = placement_statements(orders)
+    ObservedBroker.objects.update(detail={})
+    assert placement_statements(orders) == (found, 1)
+
+
+def test_a_topic_that_an_operation_has_deleted_since_is_not_counted(orders):
+    orders.gateway.add_topic("kept", partitions=1, rf=4)
+    observed(orders)
+    assert parts(orders, name="placement")["partitions"]["data"]["topics"] == 2
+    done = drive(orders.start(orders.plan("topic.delete", name="orders")))
+    assert done.state == "succeeded", done.error
+    found, looked = placement_statements(orders)
+    assert ([row["topic"] for row in found["rows"]], looked) == (["kept"], 1)
+
+
+def test_while_topics_or_brokers_are_not_read_what_is_known_of_topics_counts(orders):
+    """What the pass before had counted may be of other topics than those that are shown."""
+    cluster = ObservedCluster.objects.get()
+    for name in ("brokers", "topics"):
+        kept = cluster.sections[name]
+        cluster.sections[name] = {**kept, "as_of": "2026-01-01T00:00:00Z"}
+        cluster.save()
+        assert placement_statements(orders)[1] == 1
+        cluster.sections[name] = kept
+    cluster.sections["topics"] |= {"missing": True, "reason": "1 of 2 was not read"}
+    cluster.save()
+    assert placement_statements(orders)[1] == 1
 
 
 def test_what_is_out_of_sync_is_found_without_looking_at_all_topics(orders):
@@ -167,12 +206,13 @@ def part(number, leader, replicas, isr, size):
 
 
 def test_topics_in_trouble_come_first_and_few_are_named():
-    topics = [
-        ("fine", {"partitions": [part(0, 1, [1, 2], [1, 2], 5), part(1, 1, [1, 2], [1, 2], None)]}),
-        ("behind", {"partitions": [part(0, 2, [1, 2], [2], 5)]}),
-        ("offline", {"partitions": [part(0, None, [1], [1], None)]}),
-        ("elsewhere", {"partitions": [part(0, 2, [2, 3], [2, 3], 5)]}),
-    ]
+    details = {
+        "fine": [part(0, 1, [1, 2], [1, 2], 5), part(1, 1, [1, 2], [1, 2], None)],
+        "behind": [part(0, 2, [1, 2], [2], 5)],
+        "offline": [part(0, None, [1], [1], None)],
+        "elsewhere": [part(0, 2, [2, 3], [2, 3], 5)],
+    }
+    topics = [(name, list(placed({"partitions": rows}))) for name, rows in details.items()]
     found = on_broker(1, topics, rows_max=2)
     assert [row["topic"] for row in found["rows"]] == ["offline", "behind"]
     assert (found["leads"], found["follows"], found["topics"]) == (2, 2, 3)
@@ -180,6 +220,7 @@ def test_topics_in_trouble_come_first_and_few_are_named():
     # It should lead `behind` and does not; of what has no leader nobody else is one.
     assert found["preferred_elsewhere"] == 1
     assert on_broker(1, topics)["rows"][2]["size_bytes"] is None
+    assert by_broker(topics) == {broker: on_broker(broker, topics) for broker in (1, 2, 3)}
 
 
 def operated(world, resource, **more):

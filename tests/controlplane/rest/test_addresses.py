@@ -18,7 +18,7 @@ from tests.controlplane.rest.surface import (
 from tests.controlplane.support import client_for
 
 ALL = operations()
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.every_database]
 STRANGE = [
     "nothing",
     "op_",

@@ -18,7 +18,7 @@ from tests.controlplane.rest.surface import (
 )
 
 WITH_BODY = [row for row in operations() if row.has_body]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.every_database]
 
 NO_JSON = [
     b"",

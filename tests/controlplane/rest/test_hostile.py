@@ -20,7 +20,7 @@ from tests.controlplane.rest.surface import IDS
 from tests.controlplane.rest.test_endpoints import served
 from tests.controlplane.support import ACTOR, client_for
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.every_database]
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE")
 WHO = ("nobody", "key", "owner")
 JSON = "application/json"

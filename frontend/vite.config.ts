@@ -1,4 +1,5 @@
 /// <reference types="vitest/config" />
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
@@ -41,6 +42,8 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["vitest.setup.ts"],
     testTimeout: 60_000,
+    // Vitest leaves a core to its own process, which has next to nothing to do: of two that is half.
+    maxWorkers: availableParallelism(),
     restoreMocks: true,
   },
 });

@@ -24,7 +24,8 @@ def at():
 
 
 def tenant_of(apps):
-    return apps.get_model("tenants", "Tenant").objects.create(id="tn_1", slug="acme", name="Acme")
+    values = {"slug": "acme", "name": "Acme"}
+    return apps.get_model("tenants", "Tenant").objects.get_or_create(id="tn_1", defaults=values)[0]
 
 
 def plan_of(apps, **fields):
@@ -123,85 +124,93 @@ def test_a_topic_that_is_called_grants_keeps_its_name(at):
 
 
 def held(apps):
-    rows = apps.get_model("operations", "OperationLock").objects.order_by("resource", "name")
-    return [(row.scope, row.resource, row.name, row.mode) for row in rows]
+    """By operation."""
+    found = {row.pk: [] for row in apps.get_model("operations", "Operation").objects.all()}
+    for row in apps.get_model("operations", "OperationLock").objects.order_by("resource", "name"):
+        found[row.operation_id].append((row.scope, row.resource, row.name, row.mode))
+    return found
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields", "key", "locks"),
-    [
-        (
-            "topic.update",
-            {"inputs": {"name": "t"}},
-            "cl_1:topic/t",
-            [("topic", "t", "shared"), ("topic-config", "t", "exclusive")],
-        ),
-        (
-            "topic.delete",
-            {"inputs": {"name": "t"}, "diff": {"before": {"partitions": 3}}},
-            "cl_1:topic/t",
-            [("topic", "t", "exclusive")],
-        ),
-        (
-            "reassignment",
-            {"diff": {"partitions": [{"topic": "b"}, {"topic": "a"}, {"topic": "b"}]}},
-            "cl_1:reassignment",
-            [("placement", "", "exclusive"), ("topic", "a", "shared"), ("topic", "b", "shared")],
-        ),
-        (
-            "offset.reset",
-            {"inputs": {"group": "g"}, "diff": {"partitions": [{"topic": "a"}]}},
-            "cl_1:group/g",
-            [("group", "g", "exclusive"), ("topic", "a", "shared")],
-        ),
-        ("group.delete", {"inputs": {"group": "g"}}, "cl_1:group/g", [("group", "g", "exclusive")]),
-        (
-            "user.rotate",
-            {"inputs": {"username": "u"}, "resource": "user/u"},
-            "cl_1:user/u",
-            [("user", "u", "exclusive")],
-        ),
-        (
-            "acl.create",
-            {"inputs": {"bindings": [{"principal": "User:b"}, {"principal": "User:a"}]}},
-            None,
-            [("user", "a", "shared"), ("user", "b", "shared")],
-        ),
-    ],
+# Kind, the fields of its plan, the key that it held, its locks beside the cluster's.
+UNDER_WAY = (
+    (
+        "topic.update",
+        {"inputs": {"name": "t"}},
+        "cl_1:topic/t",
+        [("topic", "t", "shared"), ("topic-config", "t", "exclusive")],
+    ),
+    (
+        "topic.delete",
+        {"inputs": {"name": "t"}, "diff": {"before": {"partitions": 3}}},
+        "cl_1:topic/t",
+        [("topic", "t", "exclusive")],
+    ),
+    (
+        "reassignment",
+        {"diff": {"partitions": [{"topic": "b"}, {"topic": "a"}, {"topic": "b"}]}},
+        "cl_1:reassignment",
+        [("placement", "", "exclusive"), ("topic", "a", "shared"), ("topic", "b", "shared")],
+    ),
+    (
+        "offset.reset",
+        {"inputs": {"group": "g"}, "diff": {"partitions": [{"topic": "a"}]}},
+        "cl_1:group/g",
+        [("group", "g", "exclusive"), ("topic", "a", "shared")],
+    ),
+    ("group.delete", {"inputs": {"group": "g"}}, "cl_1:group/g", [("group", "g", "exclusive")]),
+    (
+        "user.rotate",
+        {"inputs": {"username": "u"}, "resource": "user/u"},
+        "cl_1:user/u",
+        [("user", "u", "exclusive")],
+    ),
+    (
+        "acl.create",
+        {"inputs": {"bindings": [{"principal": "User:b"}, {"principal": "User:a"}]}},
+        None,
+        [("user", "a", "shared"), ("user", "b", "shared")],
+    ),
 )
-def test_what_is_under_way_keeps_its_locks(at, kind, fields, key, locks):
-    old = at("0004_users_and_acls")
-    plan = plan_of(old, kind=kind, preconditions={}, cluster_id="cl_1", **fields)
-    operation_of(old, plan, cluster_id="cl_1", lock_key=key, state="running")
-    expected = [("cl_1", "cluster", "", "shared"), *(("cl_1", *lock) for lock in locks)]
-    assert held(at("0005_locks")) == expected
-    row = at("0004_users_and_acls").get_model("operations", "Operation").objects.get()
-    assert row.lock_key == key
-    assert held(at("0005_locks")) == expected
-
-
-@pytest.mark.parametrize(
-    ("kind", "key", "locks"),
-    [
-        (
-            "cluster.create",
-            "tn_1:cluster/new",
-            [("cl_1", "cluster", "", "exclusive"), ("tn_1", "cluster-name", "new", "exclusive")],
-        ),
-        ("cluster.delete", "cl_1:cluster", [("cl_1", "cluster", "", "exclusive")]),
-    ],
+TENANT_LOCKS = [("cl_0", "cluster", "", "exclusive"), ("tn_1", "cluster-name", "new", "exclusive")]
+CLUSTERS = (
+    ("cluster.create", "tn_1:cluster/new", TENANT_LOCKS),
+    ("cluster.delete", "cl_1:cluster", [("cl_1", "cluster", "", "exclusive")]),
 )
-def test_a_cluster_under_way_keeps_its_locks(at, kind, key, locks):
-    old = at("0004_users_and_acls")
-    plan = plan_of(old, kind=kind, resource="cluster/new", preconditions={}, inputs={"name": "new"})
-    operation_of(old, plan, cluster_id="cl_1", lock_key=key)
-    assert held(at("0005_locks")) == locks
-    row = at("0004_users_and_acls").get_model("operations", "Operation").objects.get()
-    assert row.lock_key == key
 
 
-def test_what_has_ended_holds_nothing(at):
+def keys_of(apps):
+    return dict(apps.get_model("operations", "Operation").objects.values_list("id", "lock_key"))
+
+
+def test_what_is_under_way_keeps_its_locks(at):
+    """Each kind on a cluster of its own, beside one that has ended."""
     old = at("0004_users_and_acls")
-    plan = plan_of(old, kind="topic.delete", preconditions={}, inputs={"name": "t"})
-    operation_of(old, plan, cluster_id="cl_1", state="succeeded")
-    assert held(at("0005_locks")) == []
+    expected, keys = {}, {}
+    for number, (kind, fields, key, locks) in enumerate(UNDER_WAY):
+        cluster, name = f"cl_{number}", f"op_{number}"
+        plan = plan_of(
+            old, id=f"pl_{number}", kind=kind, preconditions={}, cluster_id=cluster, **fields
+        )
+        keys[name] = key and key.replace("cl_1", cluster)
+        operation_of(old, plan, id=name, cluster_id=cluster, lock_key=keys[name], state="running")
+        expected[name] = [(cluster, "cluster", "", "shared"), *((cluster, *lock) for lock in locks)]
+    ended = plan_of(old, id="pl_ended", kind="topic.delete", preconditions={}, inputs={"name": "t"})
+    operation_of(old, ended, id="op_ended", cluster_id="cl_1", state="succeeded")
+    expected["op_ended"], keys["op_ended"] = [], None
+    assert held(at("0005_locks")) == expected
+    assert keys_of(at("0004_users_and_acls")) == keys
+    assert held(at("0005_locks")) == expected
+
+
+def test_a_cluster_under_way_keeps_its_locks(at):
+    old = at("0004_users_and_acls")
+    inputs = {"resource": "cluster/new", "inputs": {"name": "new"}}
+    for number, (kind, key, _) in enumerate(CLUSTERS):
+        plan = plan_of(old, id=f"pl_{number}", kind=kind, preconditions={}, **inputs)
+        operation_of(old, plan, id=f"op_{number}", cluster_id=f"cl_{number}", lock_key=key)
+    assert held(at("0005_locks")) == {
+        f"op_{at}": locks for at, (_, _, locks) in enumerate(CLUSTERS)
+    }
+    assert keys_of(at("0004_users_and_acls")) == {
+        f"op_{at}": key for at, (_, key, _) in enumerate(CLUSTERS)
+    }

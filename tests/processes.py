@@ -20,6 +20,14 @@ def children(parent: int) -> list[int]:
     return sorted(found)
 
 
+def is_running(pid: int) -> bool:
+    """A process that has ended and was not yet reaped is not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def hold_still(pid: int) -> None:
     """SIGSTOP, and returns when no thread of it runs any more.
 

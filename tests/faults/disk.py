@@ -27,10 +27,14 @@ class SmallDisk:
         volume = os.statvfs(self.path)
         return volume.f_bavail * volume.f_frsize
 
-    def fill(self) -> None:
-        """Take all space but `LEFT_BYTES`."""
+    def size_bytes(self) -> int:
+        volume = os.statvfs(self.path)
+        return volume.f_blocks * volume.f_frsize
+
+    def fill(self, but_bytes: int = LEFT_BYTES) -> None:
+        """Take all space but that."""
         with (self.path / BALLAST).open("ab") as ballast:
-            while (left := self.free_bytes() - LEFT_BYTES) > 0:
+            while (left := self.free_bytes() - but_bytes) > 0:
                 ballast.write(bytes(min(left, 1 << 20)))
                 ballast.flush()
 

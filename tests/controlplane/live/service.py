@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,20 @@ class Refused(Exception):
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         super().__init__(f"{status} {problem}")
         self.status, self.problem = status, problem
+
+
+def answer_to(request: urllib.request.Request, opened: Callable[..., Any]) -> Any:
+    """What REST says to it; raises Refused."""
+    try:
+        with opened(request, timeout=60) as answer:
+            return json.loads(answer.read() or b"null")
+    except urllib.error.HTTPError as error:
+        text = error.read().decode(errors="replace")
+        try:
+            problem = json.loads(text)
+        except ValueError:
+            problem = {"detail": text}
+        raise Refused(error.code, problem) from error
 
 
 class LiveService:
@@ -132,38 +147,35 @@ class LiveService:
 
     def admit_host(self) -> None:
         self.manage("zookeeper", "prepare", "--whole-server")
+        self.make_login("host-1")
+
+    def make_login(self, host: str) -> None:
+        """Of its own, for its agent."""
         self.manage(
-            "zookeeper",
-            "host",
-            "host-1",
+            *("zookeeper", "host", host),
             *("--connection", str(self.logins / "member.properties")),
-            *("--file", str(self.logins / "host-1.properties")),
+            *("--file", str(self.logins / f"{host}.properties")),
         )
 
     def start_agent(self, login: str, *options: str) -> None:
         """By the login of that name."""
-        first, last = self.broker_ports
+        command = self.agent_command("host-1", login, self.directory / "brokers", self.broker_ports)
         self.spawn(
-            "agent",
+            "agent", *command, "--extra-data-dir", f"fast={self.directory / 'fast'}", *options
+        )
+
+    def agent_command(
+        self, host: str, login: str, data_dir: Path, ports: tuple[int, int]
+    ) -> tuple[str, ...]:
+        """`ports`: the first and the last that its brokers may have."""
+        return (
             *python("-m", "dataplane"),
-            "agent",
-            "--host-id",
-            "host-1",
-            "--zookeeper",
-            f"127.0.0.1:{self.zookeeper_port}",
-            "--zookeeper-config",
-            str(self.logins / f"{login}.properties"),
-            "--data-dir",
-            str(self.directory / "brokers"),
-            "--key-file",
-            str(self.logins / "host-1.key"),
-            "--address",
-            "127.0.0.1",
-            "--port-range",
-            f"{first}-{last}",
-            "--extra-data-dir",
-            f"fast={self.directory / 'fast'}",
-            *options,
+            *("agent", "--host-id", host),
+            *("--zookeeper", f"127.0.0.1:{self.zookeeper_port}"),
+            *("--zookeeper-config", str(self.logins / f"{login}.properties")),
+            *("--data-dir", str(data_dir)),
+            *("--key-file", str(self.logins / f"{host}.key")),
+            *("--address", "127.0.0.1", "--port-range", f"{ports[0]}-{ports[1]}"),
         )
 
     def start_zookeeper(self) -> None:
@@ -360,16 +372,7 @@ class LiveService:
                 "Idempotency-Key": str(uuid.uuid4()),
             },
         )
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.loads(answer.read() or b"null")
-        except urllib.error.HTTPError as error:
-            text = error.read().decode(errors="replace")
-            try:
-                problem = json.loads(text)
-            except ValueError:
-                problem = {"detail": text}
-            raise Refused(error.code, problem) from error
+        return answer_to(request, urllib.request.urlopen)
 
     def plan(self, kind: str, **inputs: Any) -> Any:
         body = {"kind": kind, "cluster_id": self.cluster_id, "inputs": inputs}

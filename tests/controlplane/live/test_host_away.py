@@ -6,12 +6,12 @@ Or it is declared lost: what it had serves nobody any more, also without its age
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.controlplane.live.conftest import OPEN, QUICK
 from tests.controlplane.live.service import LiveService
+from tests.processes import is_running
 
 pytestmark = [pytest.mark.cluster, pytest.mark.redis, pytest.mark.timeout(300)]
 BACK_S = 60.0
@@ -57,14 +57,6 @@ def test_a_deletion_passes_by_a_dead_host_and_is_done_when_it_is_back(own):
     # And the host is as good as before.
     again = own.finish(own.post("/clusters", {**body, "name": "next"})["operation"])
     assert again["state"] == "succeeded", again
-
-
-def is_running(pid):
-    """A process that has ended and was not yet reaped has."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_a_lost_host_serves_nothing_and_is_wiped_when_it_is_back(own):

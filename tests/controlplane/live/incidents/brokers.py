@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError
 
-from tests.controlplane.live.incidents.incident import Incident, until
+from tests.controlplane.live.incidents.incident import HostIncident, Incident, until
 from tests.controlplane.live.incidents.world import Place, World
 from tests.controlplane.live.service import Refused
 from tests.local_cluster import eventually
@@ -269,22 +269,30 @@ def controller_missing(world: World) -> None:
 
 
 def zookeeper_unreachable(world: World) -> None:
-    """The service's own. Brokers of managed clusters go on meanwhile, with what they know."""
+    """The service's own. Brokers of managed clusters go on meanwhile, with what they know.
+
+    Tenants are told, and operators, who do not know meanwhile which hosts are silent.
+    """
     view, service = world.service, world.service
     place = world.main
     cause = "SIGKILL of the service's ZooKeeper"
     one = Incident(world, "zookeeper-unreachable", cause, view=view)
+    operators = HostIncident(world, "host-registry-away", cause)
     service.kill("zookeeper")
     alert = one.fires(30 + BUSY_S)
     assert "main" in alert["members"]
+    assert operators.fires(30 + BUSY_S)["severity"] == "critical"
     run = one.follow(cluster_id=place.id)
-    found = run.check("zookeeper-answers")
-    assert found["outcome"] == "unknown"
-    assert run.check("partitions-offline")["outcome"] == "ok"
+    for each in (run, operators.follow(cluster_id=place.id)):
+        assert each.check("zookeeper-answers")["outcome"] == "unknown"
+        assert each.check("partitions-offline")["outcome"] == "ok"
     # Members are down: restart them. On a single machine the launcher does.
     world.kept(service.start_zookeeper)
-    one.mended()
-    run.until("zookeeper-answers", "ok")
-    run.until("controller", "ok")
-    one.resolves(60 + BUSY_S)
+    for told in (one, operators):
+        told.mended()
+    for each in (run, operators.run):
+        each.until("zookeeper-answers", "ok")
+        each.until("controller", "ok")
+    for told in (one, operators):
+        told.resolves(60 + BUSY_S)
     assert not {"broker-down", "controller-missing"} & rules_firing(place)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.controlplane.live.followed import Followed
+from tests.controlplane.live.incidents.signed_in import SignedIn
 from tests.controlplane.live.incidents.world import Place, World
 from tests.controlplane.live.service import LiveService
 
@@ -44,6 +45,9 @@ class Incident:
     `place`: of a rule about a cluster; else the tenant's `view` alone.
     """
 
+    alerts = "/alerts"
+    """Where whoever it is about reads them."""
+
     def __init__(
         self,
         world: World,
@@ -51,29 +55,27 @@ class Incident:
         cause: str,
         *,
         place: Place | None = None,
-        view: LiveService | None = None,
+        view: LiveService | SignedIn | None = None,
         subject: str = "",
     ) -> None:
         self.world, self.rule, self.cause, self.subject = world, rule, cause, subject
         self.cluster_id = place.id if place else None
-        self.view: LiveService = place.view if place else view  # type: ignore[assignment]
+        self.view: LiveService | SignedIn = place.view if place else view  # type: ignore[assignment]
         assert self._found() is None, "it fires before its cause"
         self.began_s = time.monotonic()
         self.alert: dict[str, Any] = {}
 
     def _found(self) -> dict[str, Any] | None:
-        rows = self.view.get(f"/alerts?rule={self.rule}&page_size=100")["data"]
-        mine = [
-            row
-            for row in rows
-            if (row["cluster_id"], row["subject"]) == (self.cluster_id, self.subject)
-            and row["state"] != "resolved"
-        ]
+        rows = self.view.get(f"{self.alerts}?rule={self.rule}&page_size=100")["data"]
+        mine = [row for row in rows if self._is_mine(row) and row["state"] != "resolved"]
         return mine[0] if mine else None
+
+    def _is_mine(self, row: dict[str, Any]) -> bool:
+        return (row["cluster_id"], row["subject"]) == (self.cluster_id, self.subject)
 
     def fires(self, within_s: float) -> dict[str, Any]:
         """Until the alert fires; whoever is on call is told, and of what to do."""
-        every = f"/alerts?rule={self.rule}&page_size=100"
+        every = f"{self.alerts}?rule={self.rule}&page_size=100"
         self.alert = until(
             self._found, lambda: (self.rule, "does not fire", self.view.get(every)), within_s
         )
@@ -91,7 +93,7 @@ class Incident:
         until(lambda: told() == states, lambda: (self.rule, told()), TOLD_S_MAX)
 
     def now(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.view.get(f"/alerts/{self.alert['id']}")
+        found: dict[str, Any] = self.view.get(f"{self.alerts}/{self.alert['id']}")
         return found
 
     def follow(self, **about: Any) -> Followed:
@@ -118,3 +120,16 @@ class Incident:
         row = Row(self.rule, self.alert["runbook"], self.cause, self.firing_s, resolved_s)
         self.world.table.append(row)
         print(row, flush=True)
+
+
+class HostIncident(Incident):
+    """One that operators are told of, and no tenant. Without a host: of what all of them share."""
+
+    alerts = "/operator/alerts"
+
+    def __init__(self, world: World, rule: str, cause: str, host_id: str | None = None) -> None:
+        self.host_id = host_id
+        super().__init__(world, rule, cause, view=world.operator)
+
+    def _is_mine(self, row: dict[str, Any]) -> bool:
+        return bool(row["host_id"] == self.host_id)

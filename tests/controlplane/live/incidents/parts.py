@@ -20,9 +20,10 @@ from controlplane.operations.states import ANALYTICS_RUN_ACTIVE_STATES
 from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 from tests.controlplane.live.followed import patient
 from tests.controlplane.live.holds import BEFORE
-from tests.controlplane.live.incidents.incident import Incident, until
+from tests.controlplane.live.incidents.incident import HostIncident, Incident, until
 from tests.controlplane.live.incidents.world import (
     CLUSTERS_MAX,
+    FIRST_HOST,
     Place,
     World,
     registered,
@@ -202,25 +203,33 @@ def operation_failed(world: World) -> None:
 
 
 def certificate_ending(world: World) -> None:
-    """One that was issued 75 days ago and has 15 left, as no renewal came."""
+    """One that was issued 75 days ago and has 15 left, as no renewal came.
+
+    The tenant is told of the broker, and the operators of the host that it is on.
+    """
     place = world.main
     cause = "the broker serves a certificate that has 15 days left"
     one = Incident(world, "certificate-ending", cause, place=place)
+    operators = HostIncident(world, "host-certificate-ending", cause, FIRST_HOST)
     said = world.service.manage("shell", "--command", SHORT.format(place.id))
     assert "Renewal(made=1, sent=1, left=0)" in said
     until(lambda: days_served(place) == 14, lambda: days_served(place), 60)
     one.fires(60 + BUSY_S)
-    run = one.follow()
-    found = run.check("certificate-end")
-    assert found["outcome"] == "bad"
-    assert found["text"].startswith("The first certificate ends in 14 days")
-    assert run.check("zookeeper-answers")["outcome"] == "ok"
+    alert = operators.fires(60 + BUSY_S)
+    assert (alert["severity"], alert["members"]) == ("warning", [f"{place.id}-1"])
+    for run in (one.follow(), operators.follow(cluster_id=place.id)):
+        found = run.check("certificate-end")
+        assert found["outcome"] == "bad"
+        assert found["text"].startswith("The first certificate ends in 14 days")
+        assert run.check("zookeeper-answers")["outcome"] == "ok"
     # At once, as the runbook says; the next hour would do it, too.
     world.service.manage("shell", "--command", RENEW)
-    one.mended()
-    run.until("certificate-end", "ok")
+    for told in (one, operators):
+        told.mended()
+        told.run.until("certificate-end", "ok")
     until(lambda: days_served(place) == 89, lambda: days_served(place), 60)
-    one.resolves(60 + BUSY_S)
+    for told in (one, operators):
+        told.resolves(60 + BUSY_S)
 
 
 def days_served(place: Place) -> int:
@@ -236,7 +245,7 @@ def key_ending(world: World) -> None:
     one = Incident(world, "key-ending", "an API key has a day left", view=view)
     ends_at = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
     body = {"name": "pipeline", "scope": "read", "expires_at": ends_at.isoformat()}
-    key = owner.call("POST", "/api/v1/api-keys", body)
+    key = owner.post("/api-keys", body)
     alert = one.fires(60 + BUSY_S)
     assert alert["members"] == ["pipeline"]
     run = one.follow()
@@ -245,7 +254,7 @@ def key_ending(world: World) -> None:
     # In use: rotate it with an overlap.
     later = dt.datetime.now(dt.UTC) + dt.timedelta(days=90)
     rotation = {"overlap_s": 3600, "expires_at": later.isoformat()}
-    made = owner.call("POST", f"/api/v1/api-keys/{key['id']}/rotation", rotation)
+    made = owner.post(f"/api-keys/{key['id']}/rotation", rotation)
     one.mended()
     assert made["replaces"] == key["id"]
     run.until("key-ends", "ok")

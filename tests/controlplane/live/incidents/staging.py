@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from controlplane.alerts.host_rules import HOST_RULES
-from tests.controlplane.live.incidents import brokers, groups, objectives, parts
+from tests.controlplane.live.incidents import brokers, groups, hosts, objectives, parts
 from tests.controlplane.live.incidents.incident import Row
 from tests.controlplane.live.incidents.world import World
 
@@ -53,12 +52,21 @@ STAGED = (
     Staged(rules=("collector-late",), run=parts.collector_late, lane="lone"),
     Staged(rules=("operation-failed",), run=parts.operation_failed, lane="holds", is_quick=True),
     Staged(rules=("operation-stuck",), run=parts.operation_stuck, lane="holds", is_quick=True),
-    Staged(rules=("certificate-ending",), run=parts.certificate_ending, is_quick=True),
+    Staged(
+        rules=("certificate-ending", "host-certificate-ending"),
+        run=parts.certificate_ending,
+        is_quick=True,
+    ),
     Staged(rules=("key-ending",), run=parts.key_ending, is_quick=True),
-    Staged(rules=("zookeeper-unreachable",), run=brokers.zookeeper_unreachable, lane=LAST),
+    Staged(rules=("host-silent",), run=hosts.silent),
+    Staged(rules=("host-disk-filling",), run=hosts.disk_filling),
+    Staged(
+        rules=("zookeeper-unreachable", "host-registry-away"),
+        run=brokers.zookeeper_unreachable,
+        lane=LAST,
+    ),
+    Staged(rules=("host-resources-low",), run=hosts.resources_low, lane=LAST),
 )
-NOT_STAGED: frozenset[str] = frozenset(rule.id for rule in HOST_RULES)
-"""Rules whose incident is still to be written."""
 
 
 class Stage:

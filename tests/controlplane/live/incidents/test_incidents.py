@@ -6,7 +6,7 @@ runbook is followed by REST, the alert resolves by itself.
 
 import pytest
 
-from controlplane.alerts.rules import BY_ID
+from controlplane.alerts.host_rules import EVERY_BY_ID
 from tests.controlplane.live.incidents.staging import STAGED, Stage
 from tests.controlplane.live.incidents.world import World
 
@@ -44,5 +44,5 @@ def stage(request, tmp_path_factory):
 @pytest.mark.parametrize("rule", RULES)
 def test_incident(stage, rule):
     row = stage.outcome(rule)
-    assert row.runbook == BY_ID[rule].runbook
-    assert row.firing_s >= BY_ID[rule].for_s
+    assert row.runbook == EVERY_BY_ID[rule].runbook
+    assert row.firing_s >= EVERY_BY_ID[rule].for_s

@@ -1,4 +1,4 @@
-"""What incidents are staged on: one service, managed clusters, Kafkas of others, somebody on call.
+"""What incidents are staged on: one service, its hosts, managed clusters, Kafkas of others, who is on call.
 
 Each part is started when the first incident asks for it. Holding times are the product's own; how
 often rules are asked, clusters looked at and how much a tenant may have are settings of an operator.
@@ -18,18 +18,24 @@ from typing import Any, TypeVar
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from tests.controlplane.live.clients import Clients
 from tests.controlplane.live.followed import patient
-from tests.controlplane.live.incidents.owner import Owner
+from tests.controlplane.live.incidents.host import Host
+from tests.controlplane.live.incidents.signed_in import SignedIn
 from tests.controlplane.live.incidents.traffic import stop_all
 from tests.controlplane.live.service import REPOSITORY, LiveService
 from tests.controlplane.notifications.receivers import http_receiver
 from tests.faults.cluster import FaultCluster
 from tests.faults.disk import SmallDisk, small_disk
 from tests.local_cluster import LocalCluster
+from tests.ports import free_row
 
 T = TypeVar("T")
 OPEN = {"listener_security": "SASL_PLAINTEXT"}
 QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "2"}
 CLUSTERS_MAX = 4
+FIRST_HOST = "host-1"
+"""Where all brokers of managed clusters are, but one's."""
+HOST_PORTS = 4
+"""That each further host may have, in the end."""
 DISK_MIB = 192
 SETTINGS = {
     "PENSTOCK_ALERTS_INTERVAL_S": "2",
@@ -106,7 +112,9 @@ class World:
         """Done by a thread that lives as long as this."""
         return self._keeper.submit(work).result(180)
 
-    def call_on_call(self, view: LiveService) -> None:
+    def call_on_call(
+        self, view: LiveService | SignedIn, destinations: str = "/destinations"
+    ) -> None:
         body = {
             "name": "on-call",
             "kind": "webhook",
@@ -114,7 +122,7 @@ class World:
             "secrets": {"signing_secret": "s3cret-" * 5},
             "min_severity": "info",
         }
-        view.post("/destinations", body)
+        view.post(destinations, body)
 
     def told(self, alert_id: str) -> list[str]:
         """What the webhook was told of the alert, in order."""
@@ -127,9 +135,16 @@ class World:
 
     # -- who asks ---------------------------------------------------------------------------
     @Part
-    def owner(self) -> Owner:
+    def owner(self) -> SignedIn:
         """The demo tenant's owner, signed in."""
-        return Owner(self.service.address, self.service.login)
+        return SignedIn(self.service.address, self.service.login)
+
+    @Part
+    def operator(self) -> SignedIn:
+        """Who runs the platform; the demo has one login for both."""
+        made = SignedIn(self.service.address, self.service.login)
+        self.call_on_call(made, "/operator/destinations")
+        return made
 
     @Part
     def others(self) -> LiveService:
@@ -174,6 +189,49 @@ class World:
         secret = place.view.post(f"/operations/{made['id']}/secret")
         place.clients = Clients(row["bootstrap_servers"], secret, ca_pem=ca_pem)
         return place
+
+    # -- hosts ------------------------------------------------------------------------------
+    @Part
+    def apart(self) -> "Place":
+        """One broker on a host that has no other; its agent may be killed."""
+        with self.lock_of("managed"):  # nothing else is placed meanwhile
+            host = self._host("host-apart", self.directory / "apart", HOST_PORTS)
+            host.wait_until(lambda shown: shown["takes_brokers"])
+            self._choose(FIRST_HOST, "cordoned")
+            try:
+                place = self._made("apart", 1, **OPEN)
+            finally:
+                self._choose(FIRST_HOST, "active")
+                self._choose(host.id, "cordoned")
+        place.host = host
+        return place
+
+    def _choose(self, host_id: str, state: str) -> None:
+        body = {"state": state, "reason": "staging an incident"}
+        self.operator.call("PUT", f"/operator/hosts/{host_id}", body)
+
+    @Part
+    def host_disk(self) -> SmallDisk:
+        return self._exits.enter_context(small_disk(self.directory / "small-3", DISK_MIB))
+
+    @Part
+    def small(self) -> Host:
+        """A host whose only disk is smaller than what a broker wants: it gets none."""
+        return self._host("host-small", self.host_disk.path / "data", HOST_PORTS)
+
+    @Part
+    def narrow(self) -> Host:
+        """A host with ports for one broker, which gets none for its disk's size."""
+        disk = self._exits.enter_context(small_disk(self.directory / "small-4", DISK_MIB))
+        return self._host("host-narrow", disk.path / "data", 2)
+
+    def _host(self, host_id: str, data_dir: Path, ports: int) -> Host:
+        first = free_row(HOST_PORTS)
+        made = Host(self.service, self.operator, host_id, data_dir, (first, first + ports - 1))
+        self._exits.callback(made.stop_agent)
+        self.kept(made.admit)
+        made.wait_until(lambda shown: shown["capacity"]["ports_free"] is not None)
+        return made
 
     # -- of others --------------------------------------------------------------------------
     @Part
@@ -235,9 +293,12 @@ def registered(world: World, view: LiveService, name: str, kafka: Any) -> "Place
 
 
 class Place:
-    """A cluster, as its tenant sees it. `kafka` is the harness of one that others run."""
+    """A cluster, as its tenant sees it. `kafka` is the harness of one that others run, `host` a
+    managed one's where it has it for itself.
+    """
 
     kafka: Any = None
+    host: Host
     zookeeper: EmbeddedZooKeeper
     config: dict[str, str]
 

@@ -15,8 +15,10 @@ SESSION_S = 18.0
 BUSY_S = 240.0
 USED = 0.85
 """Of the small disk: more than 80 %, at which it warns, and less than 90 %."""
+LOAD = 2.0
+"""A core: from there the alert is about load as well."""
 QUIET_S = 600.0
-"""Until the load of all other incidents is out of what an agent reports."""
+"""Until the load of all other incidents, and of what else the machine does, is below that."""
 
 
 def silent(world: World) -> None:
@@ -48,7 +50,7 @@ def silent(world: World) -> None:
 def disk_filling(world: World) -> None:
     """Something that is no broker's takes the space."""
     host, disk = world.small, world.host_disk
-    cause = f"a file that is no broker's fills {USED:.0%} of a host's small disk"
+    cause = f"a file that is no broker's fills {100 * USED:.0f} % of a host's small disk"
     one = HostIncident(world, "host-disk-filling", cause, host.id)
     disk.fill(but_bytes=round((1 - USED) * disk.size_bytes()))
     alert = one.fires(SHOWN_S + 60 + BUSY_S)
@@ -79,7 +81,7 @@ def resources_low(world: World) -> None:
     Load is in the same alert: it is staged when no other incident makes any.
     """
     host = world.narrow
-    until(lambda: load_per_core(host) < 1.0, host.shown, QUIET_S)
+    until(lambda: load_per_core(host) < LOAD, host.shown, QUIET_S)
     cause = "another server listens on one of the two ports of a host's range"
     one = HostIncident(world, "host-resources-low", cause, host.id)
     first, _ = host.ports
@@ -95,7 +97,7 @@ def resources_low(world: World) -> None:
         world.kept(host.start_agent)
         one.mended()
         host.wait_until(lambda shown: (shown["capacity"]["ports_free"] or 0) >= 2)
-        one.resolves(300 + SHOWN_S + BUSY_S)
+        one.resolves(300 + SHOWN_S + QUIET_S)
 
 
 def load_per_core(host: Host) -> float:

@@ -33,6 +33,7 @@ from controlplane.operations.operations import (
     Wait,
 )
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 UNCHANGED = "nothing is changed at the brokers"
@@ -62,7 +63,7 @@ class QuotaSet(ClusterOperationKind):
         return PlanDraft(
             resource=f"quota/{entity.words}",
             diff={"before": _shown(before), "after": _shown(after)},
-            summary=f"Set the quotas of {entity.words}.",
+            summary=summary_of(f"quota.set/{entity.code}", **entity.named),
             preconditions={"before": before},
             warnings=warnings,
         )
@@ -147,7 +148,7 @@ def _adopted(
     return PlanDraft(
         resource=f"quota/{entity.words}",
         diff={"before": _shown(before), "after": _shown(before)},
-        summary=f"Take over the quotas of {entity.words} as the brokers have them.",
+        summary=summary_of(f"quota.set/adopted-{entity.code}", **entity.named),
         preconditions={"before": dict(before)},
         warnings=[warning_of("adopts", "info")],
     )

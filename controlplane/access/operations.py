@@ -54,6 +54,7 @@ from controlplane.operations.read_back import read_back, read_back_everywhere, v
 from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_peek
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 SERVICE_PREFIX = "penstock-"
@@ -85,7 +86,7 @@ class UserCreate(UserKind):
                 "before": None,
                 "after": {"username": username, "mechanism": inputs["mechanism"], "acls": rows},
             },
-            summary=f"Create the user {username} with {counted(len(rows), 'ACL')}.",
+            summary=summary_of("user.create", user=username, rules=len(rows)),
             preconditions={"exists": False, "acls_there": already_there(gateway, rows)},
             warnings=[] if rows else [warning_of("no-acls", "info")],
         )
@@ -176,7 +177,7 @@ class UserDelete(UserKind):
                 "before": {"username": username, "mechanisms": mechanisms, "acls": rows},
                 "after": None,
             },
-            summary=f"Delete the user {username} and {counted(len(rows), 'ACL')} about it.",
+            summary=summary_of("user.delete", user=username, rules=len(rows)),
             preconditions={
                 "mechanisms": mechanisms,
                 "acls": rows,
@@ -287,7 +288,7 @@ class AclCreate(_AclKind):
         return PlanDraft(
             resource=_resource(added),
             diff={"before": [], "after": added},
-            summary=f"Add {counted(len(added), 'access rule')}.",
+            summary=summary_of("acl.create", rules=len(added)),
             preconditions={"added": added},
             warnings=rules.create_warnings(bindings_of(added)),
             typed_name=_principals(added)[0],
@@ -345,7 +346,7 @@ class AclDelete(_AclKind):
         return PlanDraft(
             resource=_resource(removed),
             diff={"before": removed, "after": []},
-            summary=f"Remove {counted(len(removed), 'access rule')}.",
+            summary=summary_of("acl.delete", rules=len(removed)),
             preconditions={"removed": removed},
             warnings=rules.delete_warnings(going, have - set(going)),
             blast_radius=[_access_lost(going, have - set(going))],
@@ -400,8 +401,9 @@ def _adopted(
     return PlanDraft(
         resource=_resource(given),
         diff={"before": rows, "after": rows},
-        summary=f"Take over that {counted(len(given), 'access rule')}"
-        f" {'is' if len(given) == 1 else 'are'} {'there' if is_there else 'gone'}.",
+        summary=summary_of(
+            "acl.create/adopted" if is_there else "acl.delete/adopted", rules=len(given)
+        ),
         preconditions={"adopted": given},
         warnings=[warning_of("adopts", "info")],
         typed_name=_principals(given)[0],

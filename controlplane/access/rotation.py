@@ -22,7 +22,6 @@ from controlplane.access.rules import (
     LAST_LOGIN,
     OTHER_MECHANISM,
     brokers_without,
-    lasting,
     login_warnings,
     session_s,
 )
@@ -60,6 +59,7 @@ from controlplane.operations.read_back import (
 from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_peek
 from controlplane.operations.states import CANCELLED, FAILED, SUCCEEDED
+from controlplane.operations.summaries import Summary, summary_of
 from controlplane.operations.warnings import warning_of
 
 NAMED_MAX = 10
@@ -102,7 +102,7 @@ class UserRotate(UserKind):
                 "before": {"mechanisms": mechanisms},
                 "after": {"mechanisms": mechanisms, "password": "new"},
             },
-            summary=f"Give {username} a new password.",
+            summary=summary_of("user.rotate", user=username),
             preconditions=preconditions,
             warnings=warnings,
         )
@@ -137,8 +137,7 @@ class UserRotate(UserKind):
                     "overlap_s": overlap_s,
                 },
             },
-            summary=f"Give {username} a second password, and remove the old one after"
-            f" {lasting(overlap_s)}.",
+            summary=summary_of("user.rotate/overlap", user=username, overlap_s=overlap_s),
             preconditions=preconditions,
             warnings=[
                 warning_of(
@@ -396,15 +395,12 @@ def _only_password(username: str, mechanism: str) -> str:
     )
 
 
-def _retirement(username: str, mechanism: str, standing: PasswordOverlap | None) -> str:
+def _retirement(username: str, mechanism: str, standing: PasswordOverlap | None) -> Summary:
     if standing is None:
-        return f"Remove the password of {username} for {mechanism}."
-    which = "old" if mechanism == standing.old_mechanism else "new"
-    left = "new" if which == "old" else "old"
-    return (
-        f"Remove the {which} password of {username} ({mechanism}); the {left} one stays, and the"
-        " overlap is over."
-    )
+        return summary_of("user.retire", user=username, mechanism=mechanism)
+    is_old = mechanism == standing.old_mechanism
+    which = "user.retire/old" if is_old else "user.retire/new"
+    return summary_of(which, user=username, mechanism=mechanism)
 
 
 def _minute(at: datetime) -> str:

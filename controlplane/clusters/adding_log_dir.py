@@ -51,6 +51,7 @@ from controlplane.operations.operations import (
     Wait,
 )
 from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 ADDED_STAYS = (
@@ -86,8 +87,7 @@ class AddLogDirectory(DirectoryKind):
                 ],
                 "canary_s": inputs.get("canary_s", CANARY_S),
             },
-            summary=f"Give {counted(len(chosen), 'broker')} the directory {name} for their logs,"
-            " with a restart of each, one after the other.",
+            summary=summary_of("cluster.add_log_directory", brokers=len(chosen), directory=name),
             preconditions={
                 GENERATIONS: {str(row.broker_id): row.generation for row in chosen},
                 BEFORE: names_of(chosen),

@@ -55,6 +55,7 @@ from controlplane.operations.operations import (
     Wait,
 )
 from controlplane.operations.read_back import read_back_everywhere, verified_by
+from controlplane.operations.summaries import Summary, summary_of
 from controlplane.operations.warnings import warning_of
 
 KEYS_MAX: Final = 50
@@ -378,11 +379,10 @@ def _agrees(row: Mapping[str, Any], entry: ConfigEntry | None, *, no_own: bool) 
     return entry is not None and entry.value == row["after"]
 
 
-def _summary(changes: list[dict[str, Any]], restarts: int) -> str:
-    text = f"Change {counted(len(changes), 'setting')} of all brokers"
+def _summary(changes: list[dict[str, Any]], restarts: int) -> Summary:
     if not restarts:
-        return f"{text}, while they run."
-    return f"{text}, with {counted(restarts, 'restart')}, one after the other."
+        return summary_of("cluster.configure", settings=len(changes))
+    return summary_of("cluster.configure/restarts", settings=len(changes), restarts=restarts)
 
 
 def _warnings_of_own(changes: list[dict[str, Any]], found: _Found) -> list[dict[str, Any]]:
@@ -416,7 +416,7 @@ def _adopted(cluster: Cluster, asked: Mapping[str, str | None], found: _Found) -
     return PlanDraft(
         resource=f"cluster/{cluster.name}",
         diff={"changes": changes, "own": [], "brokers": [], "canary_s": 0},
-        summary=f"Take over {counted(len(asked), 'setting')} of all brokers as they are.",
+        summary=summary_of("cluster.configure/adopted", settings=len(asked)),
         preconditions={CONFIG_BEFORE: dict(asked), GENERATIONS: {}},
         warnings=[warning_of("adopts", "info")],
         typed_name=cluster.name,

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from controlplane.clusters import emptying_steps as steps_of
 from controlplane.clusters.capacity import MAIN
-from controlplane.clusters.emptying_plan import emptied, summary_of, warnings_of
+from controlplane.clusters.emptying_plan import emptied, summarized, warnings_of
 from controlplane.clusters.log_dir_roll import (
     BEFORE,
     REFILL_S,
@@ -123,7 +123,7 @@ class EmptyLogDirectory(DirectoryKind):
                 "brokers": brokers,
                 "canary_s": inputs.get("canary_s", CANARY_S),
             },
-            summary=summary_of(name, replicas, len(rows), removes=removes),
+            summary=summarized(name, replicas, len(rows), removes=removes),
             preconditions={
                 GENERATIONS: {str(row.broker_id): row.generation for row in rows},
                 BEFORE: names_of(rows),

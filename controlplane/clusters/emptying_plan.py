@@ -22,6 +22,7 @@ from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, TopicDescription
+from controlplane.operations.summaries import Summary, summary_of
 from controlplane.operations.warnings import warning_of
 
 NAMES_SAID_MAX: Final = 5
@@ -135,14 +136,9 @@ def _named(found: Iterable[TP]) -> str:
     return ", ".join(names[:NAMES_SAID_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
-def summary_of(name: str, replicas: int, brokers: int, *, removes: bool) -> str:
-    text = (
-        f"Move {counted(replicas, 'replica')} out of the directory {name} of"
-        f" {counted(brokers, 'broker')}"
-    )
-    if not removes:
-        return f"{text}, which go on using it."
-    return f"{text}, and take it away with a restart of each, one after the other."
+def summarized(name: str, replicas: int, brokers: int, *, removes: bool) -> Summary:
+    code = "cluster.empty_log_directory" if removes else "cluster.empty_log_directory/stays"
+    return summary_of(code, replicas=replicas, directory=name, brokers=brokers)
 
 
 def warnings_of(brokers: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

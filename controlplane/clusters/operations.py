@@ -47,7 +47,6 @@ from controlplane.clusters.specs import (
 from controlplane.clusters.unfinished import Unfinished, keys_of, unfinished_on
 from controlplane.common.crypto import new_password, seal, unseal
 from controlplane.common.problems import Conflict
-from controlplane.common.words import counted
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
@@ -64,6 +63,7 @@ from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import CANCELLED, STEP_DONE, SUCCEEDED
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 from spark_analytics.contracts.telemetry import (
     TELEMETRY_TOPIC,
@@ -124,8 +124,9 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
         return PlanDraft(
             resource=f"cluster/{inputs['name']}",
             diff={"before": None, "after": {"brokers": [_shown(row) for row in placed]}},
-            summary=f"Start {counted(count, 'broker')} on"
-            f" {counted(len({p.host_id for p in placed}), 'host')}.",
+            summary=summary_of(
+                "cluster.create", brokers=count, hosts=len({p.host_id for p in placed})
+            ),
             preconditions={
                 "placement": [asdict(row) for row in placed],
                 # For operators (`administration.selectors.plan_placement`).
@@ -283,9 +284,9 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
         return PlanDraft(
             resource=f"cluster/{cluster.name}",
             diff={"before": {"brokers": brokers, "kind": cluster.kind}, "after": None},
-            summary=f"Delete {counted(len(brokers), 'broker')} and all their data."
+            summary=summary_of("cluster.delete", brokers=len(brokers))
             if managed
-            else "Stop governing this cluster; it goes on running.",
+            else summary_of("cluster.delete/registered"),
             preconditions=_preconditions(cluster, left),
             warnings=[_deletion_warning(managed=managed), *(row.warning for row in left)],
             blast_radius=_reached(cluster),

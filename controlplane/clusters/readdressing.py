@@ -61,6 +61,7 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.rolled import FAILED
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 KIND: Final = "cluster.change_addresses"
@@ -141,8 +142,7 @@ class ChangeAddresses(RollKind):
                 "bootstrap_after": servers,
                 "canary_s": inputs.get("canary_s", CANARY_S),
             },
-            summary=f"Stop {counted(len(moving), 'broker')} and start each at the address that its"
-            " host has now, one after the other.",
+            summary=summary_of("cluster.change_addresses", brokers=len(moving)),
             preconditions={
                 GENERATIONS: {str(row.broker_id): row.generation for row in moving},
                 ADDRESSES: {str(broker): address for broker, address in sorted(after.items())},

@@ -66,6 +66,7 @@ from controlplane.operations.operations import (
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.rolled import FAILED
 from controlplane.operations.states import ACTIVE_STATES
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 KIND: Final = "cluster.change_zookeeper"
@@ -132,8 +133,7 @@ class ChangeZooKeeper(RollKind):
                 "strings_before": len({row.zookeeper for row in moving}),
                 "canary_s": inputs.get("canary_s", CANARY_S),
             },
-            summary=f"Stop {counted(len(moving), 'broker')} and start each with the connect string"
-            " to ZooKeeper that its host's agent uses, one after the other.",
+            summary=summary_of("cluster.change_zookeeper", brokers=len(moving)),
             preconditions=_preconditions(moving, move),
             warnings=[_BOTH, *roll_warnings(cluster, planned, lost)],
             blast_radius=extents(lost),

@@ -39,6 +39,7 @@ from controlplane.operations.operations import (
     StepSpec,
 )
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 from spark_analytics.contracts.telemetry import (
     TELEMETRY_PARTITIONS,
@@ -80,8 +81,9 @@ class ClusterRegister(AddsCluster):
         return PlanDraft(
             resource=f"cluster/{inputs['name']}",
             diff={"before": None, "after": _shown(inputs)},
-            summary=f"Govern the cluster at {inputs['bootstrap_servers']}:"
-            f" {counted(trial.brokers, 'broker')}.",
+            summary=summary_of(
+                "cluster.register", addresses=inputs["bootstrap_servers"], brokers=trial.brokers
+            ),
             preconditions={"name": inputs["name"]},
             warnings=[
                 warning_of("writes-there", **WRITTEN_TO_REGISTERED),
@@ -154,7 +156,9 @@ class ClusterCredentials(ClusterOperationKind):
         return PlanDraft(
             resource=f"cluster/{cluster.name}",
             diff={"before": _shown(_now(cluster)), "after": _shown(wanted)},
-            summary=f"Reach {cluster.name} at {wanted['bootstrap_servers']} by another login.",
+            summary=summary_of(
+                "cluster.credentials", cluster=cluster.name, addresses=wanted["bootstrap_servers"]
+            ),
             preconditions={"way_in": _mark(cluster)},
             warnings=[*unknown, *_in_clear(wanted), *trial.warnings],
             impact={"probes": [probe_dict(row) for row in trial.probes]},

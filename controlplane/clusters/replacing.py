@@ -41,7 +41,6 @@ from controlplane.clusters.selectors import explained, host_rows
 from controlplane.clusters.specs import check_config
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.serializers import Shape
-from controlplane.common.words import counted
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -53,6 +52,7 @@ from controlplane.operations.operations import (
     Wait,
 )
 from controlplane.operations.read_back import verified_by
+from controlplane.operations.summaries import Summary, summary_of
 from controlplane.operations.warnings import warning_of
 
 KIND = "cluster.replace_broker"
@@ -384,12 +384,9 @@ def _shown(place: dict[str, Any]) -> dict[str, Any]:
     return {name: place[name] for name in ("address", "rack", "client_port")}
 
 
-def _summary(broker: int, way: str, replicas: int) -> str:
-    how = "Stop" if way == MOVE else "Give up"
-    return (
-        f"{how} broker {broker} where it is, and have another host run it;"
-        f" {counted(replicas, 'replica')} are read anew."
-    )
+def _summary(broker: int, way: str, replicas: int) -> Summary:
+    code = "cluster.replace_broker" if way == MOVE else "cluster.replace_broker/given-up"
+    return summary_of(code, broker=str(broker), replicas=replicas)
 
 
 def _warnings(

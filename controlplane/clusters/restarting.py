@@ -36,6 +36,7 @@ from controlplane.operations.operations import (
 from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 GENERATION = "generation"
@@ -119,8 +120,12 @@ class BrokerRestart(ClusterOperationKind):
         return PlanDraft(
             resource=f"broker/{broker.broker_id}",
             diff={"before": before, "after": {**before, GENERATION: broker.generation + 1}},
-            summary=f"Stop and start broker {broker.broker_id}, which leads"
-            f" {counted(found.leads, 'partition')} and holds {counted(found.replicas, 'replica')}.",
+            summary=summary_of(
+                "broker.restart",
+                broker=str(broker.broker_id),
+                partitions=found.leads,
+                replicas=found.replicas,
+            ),
             preconditions={GENERATION: broker.generation},
             warnings=_warnings(found),
             blast_radius=_extents(found),

@@ -57,6 +57,7 @@ from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.rolled import FAILED, RESTARTED
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 BROKERS_MAX = 1_000
@@ -203,7 +204,7 @@ class ClusterRestart(RollKind):
         return PlanDraft(
             resource=f"cluster/{cluster.name}",
             diff={"brokers": planned, "canary_s": inputs.get("canary_s", CANARY_S)},
-            summary=f"Stop and start {counted(len(rows), 'broker')}, one after the other.",
+            summary=summary_of("cluster.restart", brokers=len(rows)),
             preconditions={GENERATIONS: {str(row.broker_id): row.generation for row in rows}},
             warnings=roll_warnings(cluster, planned, lost),
             blast_radius=extents(lost),

@@ -40,6 +40,7 @@ from controlplane.operations.operations import (
 from controlplane.operations.read_back import verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 RETURN_DEADLINE_S: Final = 600.0
@@ -108,7 +109,9 @@ class RemoveBrokers(ClusterOperationKind):
         return PlanDraft(
             resource=f"cluster/{cluster.name}",
             diff={"brokers": planned, "count_before": len(rows), "count_after": left},
-            summary=f"Remove {counted(len(leaving), 'broker')} of {len(rows)}; {left} stay.",
+            summary=summary_of(
+                "cluster.remove_brokers", removed=len(leaving), brokers=len(rows), left=left
+            ),
             preconditions={GENERATIONS: {str(row.broker_id): row.generation for row in leaving}},
             warnings=_warnings(leaving, planned, left),
             typed_name=cluster.name,

@@ -44,6 +44,7 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.states import STEP_DONE, SUCCEEDED
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 STAYS = (
@@ -106,7 +107,7 @@ class AddBrokers(ClusterOperationKind):
                 "count_after": len(rows) + count,
                 "settings_kept": kept,
             },
-            summary=f"Add {counted(count, 'broker')} to {counted(len(rows), 'broker')}.",
+            summary=summary_of("cluster.add_brokers", added=count, brokers=len(rows)),
             preconditions={
                 "placement": [asdict(row) for row in decision.placed],
                 # For operators (`administration.selectors.plan_placement`).

@@ -66,6 +66,7 @@ from controlplane.operations.operations import (
     Wait,
 )
 from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 VERSION: Final = "version"
@@ -179,8 +180,9 @@ class ClusterUpgrade(_SoftwareKind):
                 "brokers": [_moved(row, cluster, moving, said, name) for row in planned],
                 "canary_s": inputs.get("canary_s", CANARY_S),
             },
-            summary=f"Stop {counted(len(moving), 'broker')} and start each of {name}, one after the"
-            f" other; they go on speaking {protocol} to each other.",
+            summary=summary_of(
+                "cluster.upgrade", brokers=len(moving), release=name, protocol=protocol
+            ),
             preconditions={
                 **_preconditions(cluster, moving, name),
                 DIGEST: release.digest,
@@ -316,8 +318,9 @@ class ClusterFinalizeVersion(_SoftwareKind):
                 "brokers": planned,
                 "canary_s": inputs.get("canary_s", CANARY_S),
             },
-            summary=f"Raise what brokers speak to each other from {protocol} to {newest}, with"
-            f" {counted(len(rows), 'restart')}, one after the other.",
+            summary=summary_of(
+                "cluster.finalize_version", protocol=protocol, newest=newest, restarts=len(rows)
+            ),
             preconditions={
                 **_preconditions(cluster, rows, cluster.version),
                 DIGEST: release.digest,

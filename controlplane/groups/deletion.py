@@ -41,6 +41,7 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 GONE = "GROUP_ID_NOT_FOUND"
@@ -79,7 +80,7 @@ class GroupDelete(GroupOperationKind):
                 "after": None,
                 "offsets": rows,
             },
-            summary=f"Delete {group} and its place in {counted(len(rows), 'partition')}.",
+            summary=summary_of("group.delete", group=group, partitions=len(rows)),
             preconditions={"offsets": preconditions_of(_places(committed))},
             warnings=_warnings(rows, unread),
             blast_radius=[unread],

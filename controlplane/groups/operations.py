@@ -52,6 +52,7 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.summaries import Summary, summary_of
 from controlplane.operations.warnings import warning_of
 
 NAMES_SAID_MAX = 5
@@ -81,7 +82,7 @@ class _OffsetKind(GroupOperationKind):
         return PlanDraft(
             resource=f"group/{group}",
             diff={"partitions": [row_dict(row) for row in rows]},
-            summary=_summary(group, len(moved), sums),
+            summary=_summary(self.name, group, len(moved), sums),
             preconditions=preconditions_of({row.tp: row.from_offset for row in rows}),
             warnings=self.warnings(
                 group, rows, sums, is_new=is_new and sums.uncommitted == len(rows)
@@ -425,15 +426,18 @@ def _nothing_to_do(group: str, rows: list[PlannedOffset]) -> Conflict:
     return Conflict("Every offset is there already.", code="nothing-to-do")
 
 
-def _summary(group: str, moved: int, sums: rules.Totals) -> str:
-    parts = [f"{counted(sums.reread, 'record')} read again", f"{sums.skipped} skipped"]
-    if sums.first_read:
-        parts.append(f"{sums.first_read} to be read from there on")
-    if sums.removed:
-        if sums.removed == moved:
-            return f"Remove the commit of {group} in {counted(moved, 'partition')}."
-        parts.append(f"the commit removed in {counted(sums.removed, 'partition')}")
-    return f"Move {counted(moved, 'partition')} of {group}: {', '.join(parts)}."
+def _summary(kind: str, group: str, moved: int, sums: rules.Totals) -> Summary:
+    if sums.removed and sums.removed == moved:
+        return summary_of(f"{kind}/removed", group=group, partitions=moved)
+    return summary_of(
+        kind,
+        partitions=moved,
+        group=group,
+        reread=sums.reread,
+        skipped=sums.skipped,
+        first_read=sums.first_read,
+        removed=sums.removed,
+    )
 
 
 def _warnings(rows: list[PlannedOffset], sums: rules.Totals) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from controlplane.operations.locks import LOCKS, Lock, Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.restores import gaps
 from controlplane.operations.risks import Risk
+from controlplane.operations.summaries import Summary
 from controlplane.tenants.models import Tenant
 
 
@@ -95,7 +96,7 @@ class PlanDraft:
 
     resource: str
     diff: dict[str, Any]
-    summary: str
+    summary: Summary
     preconditions: dict[str, Any]
     warnings: list[dict[str, Any]] = field(default_factory=list)
     impact: dict[str, Any] = field(default_factory=dict)

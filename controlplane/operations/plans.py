@@ -137,7 +137,7 @@ def _made(
         inputs=checked,
         diff=draft.diff,
         impact={
-            "summary": draft.summary,
+            **draft.summary.as_row(),
             "warnings": warnings,
             "risks": risks,
             "blast_radius": radius,

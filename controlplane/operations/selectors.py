@@ -38,6 +38,7 @@ from controlplane.operations.states import (
     STEP_RUNNING,
     SUCCEEDED,
 )
+from controlplane.operations.summaries import kept_summary
 from controlplane.tenants.models import Tenant
 
 LOCKS_SHOWN = 20
@@ -205,7 +206,7 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "rolling_back": operation.rolling_back,
         "cluster_id": operation.cluster_id,
         "resource": operation.resource,
-        "summary": operation.plan.impact.get("summary", ""),
+        **kept_summary(operation.plan.impact),
         "plan_id": operation.plan_id,
         "steps": [step_dict(step, operation) for step in steps],
         "progress": {"done": done, "total": total, "unit": "steps"},

@@ -108,7 +108,13 @@ class OperationSerializer(Shape):
     rolling_back = serializers.BooleanField()
     cluster_id = serializers.CharField(allow_null=True)
     resource = serializers.CharField()
-    summary = serializers.CharField()
+    summary = serializers.CharField(help_text="What it does, a sentence in English.")
+    summary_code = serializers.CharField(
+        allow_null=True,
+        help_text="Which sentence it is; it stays when the sentence is put another way. null: the"
+        " plan is of an earlier version.",
+    )
+    summary_params = ParamsField(help_text="What was put into the sentence, as in warnings.")
     plan_id = serializers.CharField()
     steps = StepSerializer(many=True)
     progress = ProgressSerializer()
@@ -190,7 +196,15 @@ class UndoSerializer(Shape):
 
 
 class ImpactSerializer(Shape):
-    summary = serializers.CharField()
+    summary = serializers.CharField(help_text="What the plan does, a sentence in English.")
+    summary_code = serializers.CharField(
+        required=False,
+        help_text="Which sentence it is; it stays when the sentence is put another way. Not there:"
+        " the plan is of an earlier version.",
+    )
+    summary_params = ParamsField(
+        required=False, help_text="What was put into the sentence, as in warnings."
+    )
     warnings = WarningSerializer(many=True)
     risks = serializers.ListField(
         child=serializers.ChoiceField(RISK_CHOICES),

@@ -30,6 +30,7 @@ from controlplane.operations.operations import (
     Wait,
 )
 from controlplane.operations.read_back import read_back_everywhere, verified_by
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 from controlplane.reassignments.elections import Election, Elections, cut, elections
 
@@ -109,8 +110,7 @@ class LeadersElect(ClusterOperationKind):
                 "blocked_total": len(found.blocked),
                 "left_out": left_out,
             },
-            summary=f"Let {counted(len(found.wanted), 'partition')} be led by the broker that"
-            " they prefer.",
+            summary=summary_of("leaders.elect", partitions=len(found.wanted)),
             preconditions={"before": _leaders(found.wanted)},
             warnings=_warnings(found, left_out),
             typed_name=cluster_of(context).name,

@@ -51,7 +51,7 @@ from controlplane.reassignments.warnings import min_isr_warnings, plan_warnings
 from controlplane.reassignments.wishes import (
     load_dict,
     nothing_to_do,
-    summary_of,
+    summarized,
     topics_of,
     wanted_of,
 )
@@ -105,7 +105,7 @@ class Reassignment(ClusterOperationKind):
                 "balance": outcome.balance,
                 "limits": [asdict(limit) for limit in outcome.limits],
             },
-            summary=summary_of(inputs, len(moves), to_move.said()),
+            summary=summarized(inputs, len(moves), to_move),
             preconditions={
                 "before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}
             },

@@ -7,11 +7,11 @@ is one of them: each of its moves ends where it begins.
 from typing import Any
 
 from controlplane.common.problems import Conflict, field_problem
-from controlplane.common.words import counted
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import TP, partitions_by_tp
 from controlplane.operations.operations import Done, PlanDraft, StepContext, Wait
 from controlplane.operations.read_back import read_back_everywhere
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 from controlplane.reassignments.diffs import move_dict, resource_of
 from controlplane.reassignments.rules import Move
@@ -51,7 +51,7 @@ def draft_of(gateway: ClusterGateway, given: list[dict[str, Any]], truth: Truth)
             "balance": None,
             "limits": [],
         },
-        summary=f"Take over where the replicas of {counted(len(moves), 'partition')} are.",
+        summary=summary_of("reassignment/adopted", partitions=len(moves)),
         preconditions={"before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}},
         warnings=[warning_of("adopts/replicas", "info")],
         impact={"bytes_to_move": 0, "seconds_estimated": None},

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from controlplane.common.problems import field_problem
-from controlplane.common.words import counted
 from controlplane.gateway.types import TP
+from controlplane.operations.blast_radius import Extent
+from controlplane.operations.summaries import Summary, summary_of
 from controlplane.reassignments.inputs import PARTITIONS_MAX
 from controlplane.reassignments.planner.evacuate import evacuate
 from controlplane.reassignments.planner.factor import change_factor
@@ -158,15 +159,15 @@ def _check_alive(broker: int, truth: Truth, pointer: str) -> None:
         raise field_problem(pointer, f"Broker {broker} is not alive in this cluster.")
 
 
-def summary_of(inputs: dict[str, Any], partitions: int, to_move: str) -> str:
+def summarized(inputs: dict[str, Any], partitions: int, to_move: Extent) -> Summary:
     """`Move 3 partitions, 2 MiB.` in the words of what was asked for."""
-    what = counted(partitions, "partition")
+    of = {"partitions": partitions, **to_move.params("size_bytes", whole="size")}
     if inputs.get("drain_broker") is not None:
-        return f"Move {what} off broker {inputs['drain_broker']}, {to_move}."
+        return summary_of("reassignment/drain", broker=str(inputs["drain_broker"]), **of)
     factor = inputs.get("replication_factor")
     if factor is not None:
-        return f"Give {what} a replication factor of {factor}, {to_move}."
-    return f"Move {what}, {to_move}."
+        return summary_of("reassignment/factor", replicas=factor, **of)
+    return summary_of("reassignment", **of)
 
 
 def nothing_to_do(inputs: dict[str, Any], limits: tuple[Limit, ...]) -> str:

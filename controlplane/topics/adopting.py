@@ -10,6 +10,7 @@ from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.types import TopicDescription
 from controlplane.operations.operations import PlanDraft
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
 UNCHANGED = "nothing is changed at the brokers"
@@ -41,8 +42,7 @@ def settings_draft(
             "effective_before": {key: effective.get(key) for key in given},
             "effective_after": {key: effective.get(key) for key in given},
         },
-        summary=f"Take over {counted(len(given), 'setting')} of {topic.name} as the brokers have"
-        f" {'it' if len(given) == 1 else 'them'}.",
+        summary=summary_of("topic.update/adopted", settings=len(given), topic=topic.name),
         preconditions={"configs": dict(given), "topic_id": topic.topic_id},
         warnings=[_said()],
     )
@@ -56,7 +56,7 @@ def partitions_draft(topic: TopicDescription, given: int) -> PlanDraft:
     return PlanDraft(
         resource=f"topic/{topic.name}",
         diff={"before": {"partitions": have}, "after": {"partitions": have}},
-        summary=f"Take over that {topic.name} has {counted(have, 'partition')}.",
+        summary=summary_of("topic.partitions/adopted", topic=topic.name, partitions=have),
         preconditions={"partitions": have, "topic_id": topic.topic_id},
         warnings=[_said()],
     )

@@ -29,6 +29,7 @@ from controlplane.operations.operations import (
 from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import naming_warning, warning_of
 from controlplane.topics.inputs import TopicEmptyInputs
 from controlplane.topics.operations_base import TopicKind, topic_settings
@@ -78,7 +79,7 @@ class TopicEmpty(TopicKind):
                     for tp, (start, end) in sorted(bounds.items())
                 ],
             },
-            summary=f"Delete the {counted(held, 'record')} of {topic.name}, and keep the topic.",
+            summary=summary_of("topic.empty", records=held, topic=topic.name),
             preconditions={"topic_id": topic.topic_id, "partitions": len(topic.partitions)},
             warnings=_warnings(extents, unread),
             blast_radius=extents,

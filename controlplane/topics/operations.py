@@ -26,6 +26,7 @@ from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.summaries import summary_of
 from controlplane.topics import adopting, rules
 from controlplane.topics.inputs import (
     TopicCreateInputs,
@@ -70,8 +71,12 @@ class TopicCreate(TopicKind):
         return PlanDraft(
             resource=f"topic/{name}",
             diff={"before": None, "after": inputs},
-            summary=f"Create {name}: {counted(inputs['partitions'], 'partition')},"
-            f" {counted(inputs['replication_factor'], 'replica')} each.",
+            summary=summary_of(
+                "topic.create",
+                topic=name,
+                partitions=inputs["partitions"],
+                replicas=inputs["replication_factor"],
+            ),
             preconditions={"exists": False},
             warnings=rules.create_warnings(
                 replication_factor=inputs["replication_factor"],
@@ -202,7 +207,7 @@ class TopicUpdate(TopicKind):
                 "effective_before": {key: effective.get(key) for key in changes},
                 "effective_after": {key: after.get(key) for key in changes},
             },
-            summary=f"Change {counted(len(changes), 'setting')} of {topic.name}.",
+            summary=summary_of("topic.update", settings=len(changes), topic=topic.name),
             preconditions={"configs": before, "topic_id": topic.topic_id},
             warnings=warnings,
             blast_radius=held_extents(gateway, topic)
@@ -304,7 +309,7 @@ class TopicPartitions(TopicKind):
         return PlanDraft(
             resource=f"topic/{topic.name}",
             diff={"before": {"partitions": have}, "after": {"partitions": want}},
-            summary=f"Add {counted(want - have, 'partition')} to {topic.name}.",
+            summary=summary_of("topic.partitions", partitions=want - have, topic=topic.name),
             preconditions={"partitions": have, "topic_id": topic.topic_id},
             warnings=rules.partitions_warnings(
                 keyed_hint="compact" in (effective.get("cleanup.policy") or ""),
@@ -375,7 +380,7 @@ class TopicDelete(TopicKind):
                 },
                 "after": None,
             },
-            summary=f"Delete {topic.name} and its data for good.",
+            summary=summary_of("topic.delete", topic=topic.name),
             preconditions={"topic_id": topic.topic_id, "partitions": len(topic.partitions)},
             warnings=rules.delete_warnings({extent.name: extent for extent in extents}),
             blast_radius=extents,

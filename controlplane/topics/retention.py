@@ -32,6 +32,7 @@ from controlplane.operations.operations import (
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.summaries import Summary, summary_of
 from controlplane.operations.warnings import warning_of
 from controlplane.topics import rules
 from controlplane.topics.inputs import RetentionLeaseInputs, RetentionRestoreInputs
@@ -223,7 +224,7 @@ class RetentionRestore(TopicKind):
                 "effective_before": {RETENTION_MS: held},
                 "effective_after": {RETENTION_MS: before_ms},
             },
-            summary=f"Put the retention of {row.topic} back to {rules.kept_for(row.before_ms)}.",
+            summary=_back(row.topic, row.before_ms),
             preconditions={"topic_id": row.topic_id, "lease": row.operation_id},
             warnings=warnings or [],
             blast_radius=list(extents),
@@ -390,11 +391,19 @@ def _restores_itself(for_s: int, before_ms: int | None) -> dict[str, Any]:
     return warning_of("restores-itself", "info", lease_s=for_s, before_ms=before_ms)
 
 
-def _summary(name: str, inputs: dict[str, Any], standing: RetentionLease | None) -> str:
-    what = "Extend the lease of" if standing else "Keep the records of"
-    kept = lasting(inputs["retention_ms"])
-    how = f"{name}: {kept} of records" if standing else f"{name} for {kept}"
-    return f"{what} {how}, for the next {lasting(inputs['for_s'] * 1000)}."
+def _summary(name: str, inputs: dict[str, Any], standing: RetentionLease | None) -> Summary:
+    kept_ms, lasting_s = inputs["retention_ms"], inputs["for_s"]
+    if standing:
+        return summary_of(
+            "topic.retention_lease/extended", topic=name, kept_ms=kept_ms, lasting_s=lasting_s
+        )
+    return summary_of("topic.retention_lease", topic=name, kept_ms=kept_ms, lasting_s=lasting_s)
+
+
+def _back(name: str, before_ms: int | None) -> Summary:
+    if before_ms is not None and before_ms < 0:
+        return summary_of("topic.retention_restore/for-ever", topic=name)
+    return summary_of("topic.retention_restore", topic=name, before_ms=before_ms)
 
 
 def _shown(row: dict[str, Any], *, sees_disks: bool) -> dict[str, Any]:

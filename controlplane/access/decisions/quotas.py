@@ -6,7 +6,7 @@ much.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_USER, QuotaEntity
 from controlplane.operations.warnings import warning_of
@@ -48,6 +48,19 @@ class Whom:
             return who
         what = f"client id {client}" if client is not None else "every client id"
         return f"{what} of {who}" if has_user else what
+
+    @property
+    def code(self) -> str:
+        """`user`, `client` or `client-of-user`: which of a sentence's forms speaks of it."""
+        return "-of-".join(_PARTS[kind] for kind, _ in reversed(self.parts))
+
+    @property
+    def named(self) -> dict[str, str | None]:
+        """What that form takes; None: all that have no own."""
+        return {_PARTS[kind]: name for kind, name in self.parts}
+
+
+_PARTS: Final = {QUOTA_USER: "user", QUOTA_CLIENT_ID: "client"}
 
 
 def whom(inputs: Mapping[str, str | None]) -> Whom:

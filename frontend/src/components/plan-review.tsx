@@ -4,7 +4,7 @@ import { ApiError } from "@/lib/problem";
 import { kindLabel } from "@/lib/kinds";
 import { useConfirmPlan } from "@/lib/plans";
 import { isRisky, risksText } from "@/lib/risks";
-import { warningText } from "@/lib/sentences";
+import { summaryText, warningText } from "@/lib/sentences";
 import { useNow } from "@/lib/use-now";
 import type { Operation, Plan, PlanWarning } from "@/lib/types";
 import { words } from "@/words/plans";
@@ -73,7 +73,7 @@ export function PlanReview({
     <form onSubmit={submit} aria-label={say.plan}>
       <Stack gap="md">
         <div>
-          <div style={{ fontSize: "0.9375rem", fontWeight: 560 }}>{plan.impact.summary}</div>
+          <div style={{ fontSize: "0.9375rem", fontWeight: 560 }}>{summaryText(plan.impact)}</div>
           <div className="ps-muted ps-tnum" style={{ fontSize: "0.75rem" }}>
             {left > 0
               ? say.planIsValid(plan.id, <Quantity of="span" value={Math.floor(left)} />)

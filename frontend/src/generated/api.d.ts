@@ -6686,7 +6686,14 @@ export interface components {
             risks?: components["schemas"]["RiskEnum"][];
             /** Format: double */
             seconds_estimated?: number | null;
+            /** @description What the plan does, a sentence in English. */
             summary: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. Not there: the plan is of an earlier version. */
+            summary_code?: string;
+            /** @description What was put into the sentence, as in warnings. */
+            summary_params?: {
+                [key: string]: string | number | null;
+            };
             /** @description null: there is no way back */
             undo?: components["schemas"]["Undo"] | null;
             warnings: components["schemas"]["Warning"][];
@@ -7649,7 +7656,14 @@ export interface components {
             started_at: string | null;
             state: components["schemas"]["OperationStateEnum"];
             steps: components["schemas"]["Step"][];
+            /** @description What it does, a sentence in English. */
             summary: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. null: the plan is of an earlier version. */
+            summary_code: string | null;
+            /** @description What was put into the sentence, as in warnings. */
+            summary_params: {
+                [key: string]: string | number | null;
+            };
         };
         /** @enum {string} */
         OperationEnum: "ALL" | "READ" | "WRITE" | "CREATE" | "DELETE" | "ALTER" | "DESCRIBE" | "CLUSTER_ACTION" | "DESCRIBE_CONFIGS" | "ALTER_CONFIGS" | "IDEMPOTENT_WRITE";

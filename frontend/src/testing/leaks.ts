@@ -22,12 +22,17 @@ const WORD = /(?<![\p{L}\d/_.:-])[A-Za-z][A-Za-z_.-]*[A-Za-z](?![\p{L}\d/_.:-])/
 /** What a request, an event of the audit or our name is written like; dates as `Intl` writes them. */
 const NAME = /^(?:Penstock|[a-z-]+\/|[a-z]+:|[a-z-]+(?:[._][a-z-]+)+:?|[a-z]+_\d+|\/\S*|[A-Z][a-z]{2} \d+, \d{4}, .*)$/;
 
-/** Every string in an answer that is data; the names of its fields are none. */
+/** Every string in an answer that is data: neither the names of its fields, nor a sentence whose code stands beside it,
+ * which the catalogue puts. */
 function* strings(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
   else if (Array.isArray(value)) for (const one of value) yield* strings(one);
-  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) yield* strings(one);
+  else if (typeof value === "object" && value !== null)
+    for (const [name, one] of Object.entries(value)) if (!hasCode(value, name)) yield* strings(one);
 }
+
+const hasCode = (row: object, name: string): boolean =>
+  typeof (row as Record<string, unknown>)[`${name}_code`] === "string";
 
 /** Lists of values that are the same in every language, each by one of them: what protocols define, and what programs are called. */
 const NAMES = ["SCRAM-SHA-512", "SASL_SSL", "CRITICAL", "SSL", "librdkafka"];

@@ -258,6 +258,8 @@ export const operation = over<Operation>({
   cluster_id: "c1",
   resource: "topic/sales",
   summary: "Create topic sales",
+  summary_code: "topic.create",
+  summary_params: { topic: "sales", partitions: 6, replicas: 3 },
   plan_id: "pl_1",
   steps: [step()],
   progress: { done: 1, total: 1, unit: "steps" },

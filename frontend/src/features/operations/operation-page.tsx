@@ -16,6 +16,7 @@ import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { useOperation } from "@/lib/plans";
 import { isRefusal } from "@/lib/problem";
+import { summaryText } from "@/lib/sentences";
 import { useSession } from "@/lib/session";
 import type { Operation } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
@@ -90,7 +91,7 @@ export function OperationPage() {
       <PageHeader
         title={operation ? `${kindLabel(operation.kind)}` : say.operation}
         mark={operation?.resource && <span className="ps-mono ps-muted">{resourceName(operation.resource)}</span>}
-        sub={operation?.summary}
+        sub={operation && summaryText(operation)}
       />
       <div className="ps-cols-2-1">
         <div className="ps-stack">

@@ -7,6 +7,7 @@ import { Notice } from "@/components/notice";
 import { Warnings } from "@/components/plan-review";
 import { OperationStatus } from "@/components/status";
 import { TERMINAL } from "@/lib/operations";
+import { summaryText } from "@/lib/sentences";
 import type { PlanRequest } from "@/lib/types";
 import { words } from "@/words/topics";
 import { BULK_MAX, type BulkRow, planAll, runAll } from "./bulk-run";
@@ -202,7 +203,7 @@ function TopicOutcome({ name, row, isReviewed }: { name: string; row: BulkRow | 
       {row?.operation?.error && <Notice tone="bad">{row.operation.error.detail}</Notice>}
       {row?.plan && isReviewed && (
         <>
-          <div>{row.plan.impact.summary}</div>
+          <div>{summaryText(row.plan.impact)}</div>
           <Warnings warnings={row.plan.impact.warnings} />
           <BlastRadius extents={row.plan.impact.blast_radius} />
         </>

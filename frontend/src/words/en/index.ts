@@ -46,6 +46,7 @@ export { sentences } from "./sentences";
 export { session } from "./session";
 export { settings } from "./settings";
 export { statuses } from "./statuses";
+export { summaries } from "./summaries";
 export { timeline } from "./timeline";
 export { topicPartitions } from "./topic-partitions";
 export { topicSettings } from "./topic-settings";

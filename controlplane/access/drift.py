@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from controlplane.gateway.types import AclBinding
-from controlplane.observed.drift_sentences import difference_said
+from controlplane.observed.drift_sentences import difference_said, problem_said
 
 ACCESS_KINDS = (
     "user.create",
@@ -20,8 +20,7 @@ ACCESS_KINDS = (
     "acl.delete",
 )
 USER, RULE = "user", "acl"
-NOT_KEPT = "Passwords are not kept: create the user again, or replace its password."
-BY_USER_OPERATION = "The next operation on this user says what it has."
+NOT_KEPT, BY_USER_OPERATION = "passwords-not-kept", "by-user-operation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,9 +132,9 @@ def _user_ways(name: str, wanted: Collection[str]) -> dict[str, Any]:
     back = None if wanted else {"kind": "user.delete", "inputs": {"username": name}}
     return {
         "back": back,
-        "back_problem": NOT_KEPT if wanted else "",
+        **problem_said("back", NOT_KEPT if wanted else None),
         "adopt": None,
-        "adopt_problem": BY_USER_OPERATION,
+        **problem_said("adopt", BY_USER_OPERATION),
     }
 
 
@@ -144,9 +143,9 @@ def _rule_ways(rule: AclBinding, *, is_wanted: bool) -> dict[str, Any]:
     inputs = {"bindings": [asdict(rule)]}
     return {
         "back": {"kind": made, "inputs": inputs},
-        "back_problem": "",
+        **problem_said("back"),
         "adopt": {"kind": gone, "inputs": {**inputs, "adopt": True}},
-        "adopt_problem": "",
+        **problem_said("adopt"),
     }
 
 

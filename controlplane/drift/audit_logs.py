@@ -11,29 +11,29 @@ from controlplane.clusters.selectors import key_of
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.problems import Problem
 from controlplane.drift.who import Change
+from controlplane.observed.drift_sentences import unread_said
 
 BROKERS_ASKED_MAX: Final = 16
 CHANGES_MAX: Final = 200
 """Of one broker's answer."""
 PART_MAX: Final = 600
-OF_OTHERS: Final = "Its brokers are run by others, whose audit logs are theirs."
 OWN: Final = frozenset({f"User:{ADMIN_USER}", f"User:{BROKER_USER}"})
 """What they do is in operations of this service, which say for whom."""
 _MS_MAX: Final = 1 << 53
 _SPACES: Final = re.compile(r"\s+")
 
 
-def changes_since(cluster: Cluster, since_ms: int) -> tuple[list[Change], str]:
-    """What others changed since then, and why there may be more, as a sentence; empty: no more."""
+def changes_since(cluster: Cluster, since_ms: int) -> tuple[list[Change], dict[str, Any]]:
+    """What others changed since then, and why there may be more, as `unread_said` says it."""
     if cluster.kind != MANAGED:
-        return [], OF_OTHERS
+        return [], unread_said("of-others")
     brokers = list(cluster.brokers.all())
     asked = brokers[:BROKERS_ASKED_MAX]
     args = {"changes": CHANGES_MAX, "since_ms": max(since_ms, 0)}
     try:
         answers = ask(cluster, [HostQuestion(key_of(row), ADMINISTERED, args) for row in asked])
     except Problem as problem:
-        return [], f"The audit logs could not be read: {problem.detail}"
+        return [], unread_said("not-read", reason=problem.detail)
     found: list[Change] = []
     unread = [row.broker_id for row in brokers[BROKERS_ASKED_MAX:]]
     for row, answer in zip(asked, answers, strict=True):
@@ -46,9 +46,9 @@ def changes_since(cluster: Cluster, since_ms: int) -> tuple[list[Change], str]:
         changes = (_change(each, row.broker_id) for each in rows[:CHANGES_MAX])
         found += [each for each in changes if each is not None and each.principal not in OWN]
     if not unread:
-        return found, ""
+        return found, unread_said()
     named = ", ".join(map(str, sorted(unread)[:10]))
-    return found, f"Of broker {named} not all of the audit log could be read."
+    return found, unread_said("not-whole", brokers=named)
 
 
 def _change(row: Any, broker: int) -> Change | None:

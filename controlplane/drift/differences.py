@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any, Final
 
 from controlplane.common.hashing import content_hash
@@ -23,7 +24,8 @@ class Difference:
     desired, observed: as text; null: not set.
     text, text_code, params: as `observed.drift_sentences.difference_said`.
     operation_id: that left it as desired; null: a rule of this service says so (replicas' racks).
-    back, adopt: {kind, inputs} of the plans that mend it; null, with why there is none.
+    back, adopt: {kind, inputs} of the plans that mend it; null, with why there is none, as
+        `problem_said` of the same module.
     """
 
     area: str
@@ -37,8 +39,12 @@ class Difference:
     params: Mapping[str, Param]
     back: Mapping[str, Any] | None
     back_problem: str = ""
+    back_problem_code: str | None = None
+    back_problem_params: Mapping[str, Param] = dataclass_field(default_factory=dict)
     adopt: Mapping[str, Any] | None
     adopt_problem: str = ""
+    adopt_problem_code: str | None = None
+    adopt_problem_params: Mapping[str, Param] = dataclass_field(default_factory=dict)
 
     @property
     def mark(self) -> str:
@@ -61,8 +67,12 @@ class Difference:
             },
             "back": self.back,
             "back_problem": self.back_problem,
+            "back_problem_code": self.back_problem_code,
+            "back_problem_params": dict(self.back_problem_params),
             "adopt": self.adopt,
             "adopt_problem": self.adopt_problem,
+            "adopt_problem_code": self.adopt_problem_code,
+            "adopt_problem_params": dict(self.adopt_problem_params),
         }
 
 

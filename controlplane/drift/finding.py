@@ -313,8 +313,12 @@ def difference_of(area: str, name: str, what: str, row: Mapping[str, Any]) -> Di
         params=row["params"],
         back=row["back"],
         back_problem=row["back_problem"],
+        back_problem_code=row["back_problem_code"],
+        back_problem_params=row["back_problem_params"],
         adopt=row["adopt"],
         adopt_problem=row["adopt_problem"],
+        adopt_problem_code=row["adopt_problem_code"],
+        adopt_problem_params=row["adopt_problem_params"],
     )
 
 

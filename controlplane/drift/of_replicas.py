@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from controlplane.drift.differences import REPLICAS, Difference, way
 from controlplane.gateway.types import TP
-from controlplane.observed.drift_sentences import difference_said
+from controlplane.observed.drift_sentences import difference_said, problem_said
 
 KIND: Final = "reassignment"
 BROKERS_FIELD, RACKS_FIELD = "brokers", "racks"
@@ -89,9 +89,9 @@ def placement_drift(
         operation_id=newest.operation_id,
         **difference_said(sentence, topic=topic, **_where(now)),
         back=None if gone or too_many else _moves(topic, left, throttled=True),
-        back_problem=_why_not_back(gone, too_many=too_many),
+        **_why_not_back(gone, too_many=too_many),
         adopt=None if too_many else _moves(topic, now, adopt=True),
-        adopt_problem=_TOO_MANY if too_many else "",
+        **_too_many("adopt", is_so=too_many),
     )
 
 
@@ -135,21 +135,22 @@ def racks_drift(
             throttle_bytes_per_s=THROTTLE_BYTES_PER_S,
         ),
         adopt=None if too_many else _moves(topic, bad, adopt=True),
-        adopt_problem=_TOO_MANY if too_many else "",
+        **_too_many("adopt", is_so=too_many),
     )
 
 
-_TOO_MANY = f"More than {MOVES_MAX} partitions differ: make plans of parts of them."
+def _too_many(way: str, *, is_so: bool = True) -> dict[str, Any]:
+    return problem_said(way, "too-many", most=MOVES_MAX) if is_so else problem_said(way)
 
 
 def within(difference: Difference, room: int) -> tuple[Difference, int]:
     """The difference with those of its plans for whose moves there is room, and the room left."""
     back, adopt = _moves_of(difference.back), _moves_of(difference.adopt)
     if back > room:
-        difference, back = replace(difference, back=None, back_problem=_TOO_MANY), 0
+        difference, back = replace(difference, back=None, **_too_many("back")), 0
     room -= back
     if adopt > room:
-        difference, adopt = replace(difference, adopt=None, adopt_problem=_TOO_MANY), 0
+        difference, adopt = replace(difference, adopt=None, **_too_many("adopt")), 0
     return difference, room - adopt
 
 
@@ -157,11 +158,11 @@ def _moves_of(plan: Mapping[str, Any] | None) -> int:
     return 0 if plan is None else len(plan["inputs"].get("moves", ()))
 
 
-def _why_not_back(gone: list[int], *, too_many: bool) -> str:
+def _why_not_back(gone: list[int], *, too_many: bool) -> dict[str, Any]:
     if gone:
         named = ", ".join(map(str, gone[:NAMED_MAX]))
-        return f"Broker {named}, on which replicas were, is not in the cluster."
-    return _TOO_MANY if too_many else ""
+        return problem_said("back", "broker-gone", brokers=named)
+    return _too_many("back", is_so=too_many)
 
 
 def _moves(

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from controlplane.drift.differences import SETTING, Difference, way
-from controlplane.observed.drift_sentences import difference_said
+from controlplane.observed.drift_sentences import difference_said, problem_said
 
 KIND: Final = "cluster.configure"
 RESTART: Final = "cluster.restart"
@@ -22,10 +22,8 @@ BY_RATES: Final = frozenset(
     {"leader.replication.throttled.rate", "follower.replication.throttled.rate"}
 )
 """That moves set on single brokers, and take away again: no settings of anybody."""
-DIFFER: Final = "The brokers have different values: there is not one to take over."
-OF_START: Final = (
-    "Brokers read it when they start, from what this service writes: change it by a plan."
-)
+DIFFER: Final = "values-differ"
+OF_START: Final = "set-at-start"
 NAMED_MAX: Final = 10
 
 
@@ -147,7 +145,7 @@ def _difference(key: str, wanted: Wanted, has: Mapping[int, Seen | None]) -> Dif
         adopt=way(KIND, config={key: _default_of(has)}, adopt=True)
         if is_taken_running and one and not own
         else None,
-        adopt_problem=_why_not_adopted(running=is_taken_running, one=one and not own),
+        **problem_said("adopt", _why_not_adopted(running=is_taken_running, one=one and not own)),
     )
 
 
@@ -178,10 +176,10 @@ def _default_of(has: Mapping[int, Seen | None]) -> str | None:
     return entry.value if entry is not None and entry.source == OF_ALL else None
 
 
-def _why_not_adopted(*, running: bool, one: bool) -> str:
+def _why_not_adopted(*, running: bool, one: bool) -> str | None:
     if not running:
         return OF_START
-    return "" if one else DIFFER
+    return None if one else DIFFER
 
 
 def _by_value(values: Mapping[int, str | None]) -> str:

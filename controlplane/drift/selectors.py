@@ -15,6 +15,7 @@ from controlplane.drift.differences import REPLICAS, Difference, cut
 from controlplane.drift.finding import PLANS_AT_ONCE, Found, difference_of, found_in, settle
 from controlplane.drift.models import DriftLook, DriftSighting
 from controlplane.drift.who import Window, unknown
+from controlplane.observed.drift_sentences import unread_said
 from controlplane.observed.readers import Reader
 from controlplane.observed.sightings import BY_OPERATION, UNKNOWN, Drifted, Told
 from controlplane.operations.models import Operation
@@ -23,7 +24,7 @@ from controlplane.operations.scopes import is_seen
 DIFFERENCES_MAX: Final = 500
 """That are listed; the rest is counted."""
 FOR_WHOLE: Final = "known to those with a role on the whole cluster"
-NOT_YET: Final = "Nobody has looked into it yet."
+NOT_YET: Final = "not-yet"
 
 
 def cluster_drift(cluster: Cluster, scope: Scope) -> dict[str, Any]:
@@ -142,10 +143,12 @@ def _seen(
             "equal_at": iso(since.equal_at),
             "seen_at": iso(since.seen_at),
             "changed_at": iso(window.seen_at),
-            "who": unknown(window, NOT_YET),
+            "who": unknown(window, unread_said(NOT_YET)),
             **hidden,
         }
-    who = row.who if reader.sees_whole else _for_a_part(row, named)
+    # Kept by an earlier version it has no code: its English is shown.
+    kept = {**unread_said(), **row.who}
+    who = kept if reader.sees_whole else _for_a_part(row, named)
     return {
         "equal_at": iso(row.equal_at),
         "seen_at": iso(row.seen_at),
@@ -159,7 +162,7 @@ def _for_a_part(row: DriftSighting, named: Collection[str]) -> dict[str, Any]:
     """Principals and brokers' logs are of the whole cluster; an operation and its user may be."""
     is_theirs = row.who["by"] == BY_OPERATION and row.who["operation_id"] in named
     if is_theirs or row.who["by"] == UNKNOWN:
-        return {**row.who, "unread": ""}
+        return {**row.who, **unread_said()}
     hidden = unknown(Window(equal_at=row.equal_at, seen_at=row.seen_at))
     return {**hidden, "text": FOR_WHOLE}
 

@@ -35,6 +35,7 @@ from controlplane.drift.selectors import topics_sharing_racks
 from controlplane.drift.who import CLOCKS_MAY_DIFFER, Tried, Window, kinds_about, who_of
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.patience import deadline
+from controlplane.observed.drift_sentences import UNREAD_NAMES
 from controlplane.observed.sightings import UNKNOWN
 from controlplane.operations.models import Operation
 from controlplane.operations.queues import in_turns
@@ -270,6 +271,6 @@ def _write(
     DriftSighting.objects.filter(pk=old.pk).update(
         **values,
         changed_at=window.seen_at if is_other else old.changed_at,
-        who=who if knows_more else {**old.who, "unread": who["unread"]},
+        who=who if knows_more else {**old.who, **{name: who[name] for name in UNREAD_NAMES}},
         asked=1 if is_other else old.asked + 1,
     )

@@ -15,6 +15,7 @@ from controlplane.common.hashing import canonical_json
 from controlplane.common.times import iso, iso_of_ms
 from controlplane.drift.differences import ACL, QUOTA, REPLICAS, SETTING, TOPIC, USER, Difference
 from controlplane.gateway.types import QUOTA_CLIENT_ID, QUOTA_USER
+from controlplane.observed.drift_sentences import unread_said
 from controlplane.observed.sightings import BY_OPERATION, BY_PRINCIPAL, UNKNOWN
 
 CLOCKS_MAY_DIFFER: Final = timedelta(seconds=30)
@@ -113,12 +114,12 @@ def who_of(
     *,
     tried: Iterable[Tried],
     changes: Iterable[Change],
-    unread: str,
+    unread: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """{by, actor, operation_id, at, host, text, unread}.
+    """{by, actor, operation_id, at, host, text}, and what `unread_said` says.
 
     `tried` and `changes` are the cluster's; those that are not about it are passed over. `unread`
-    is why audit logs may have more, as a sentence; empty: all were read.
+    is why audit logs may have more, of an author that is not known.
     """
     own = [each for each in tried if is_about(difference, each) and _is_in(window, each.at)]
     if own:
@@ -145,15 +146,15 @@ def who_of(
     return unknown(window, unread)
 
 
-def unknown(window: Window, unread: str = "") -> dict[str, Any]:
+def unknown(window: Window, unread: Mapping[str, Any] | None = None) -> dict[str, Any]:
     since = f" since {iso(window.equal_at)}" if window.equal_at is not None else ""
     text = f"unknown: changed outside of Penstock{since}"
-    return _who(UNKNOWN, text, unread=unread)
+    return _who(UNKNOWN, text, **(unread or {}))
 
 
 def _who(by: str, text: str, **more: Any) -> dict[str, Any]:
-    found = {"by": by, "actor": None, "operation_id": None, "at": None, "host": None, "unread": ""}
-    return {**found, "text": text, **more}
+    found = {"by": by, "actor": None, "operation_id": None, "at": None, "host": None}
+    return {**found, **unread_said(), "text": text, **more}
 
 
 def _is_in(window: Window, at: datetime) -> bool:

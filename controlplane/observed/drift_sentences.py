@@ -1,5 +1,6 @@
-"""What is not as it was left, each sentence by its code: what the apps of topics, access and drift
-say of a difference, and their consoles in other languages put in their own words. Pure.
+"""What is not as it was left, and what of it cannot be mended or told, each sentence by its code:
+what the apps of topics, access and drift say, and consoles in other languages put in their own
+words. Pure.
 """
 
 from collections.abc import Mapping
@@ -47,6 +48,32 @@ DIFFERENCES: Final[Mapping[str, str]] = {
     ),
 }
 
+PROBLEMS: Final[Mapping[str, str]] = {
+    "no-fewer-partitions": "Partitions can be added, never removed.",
+    "by-reassignment": "How many replicas there are is for the next reassignment to say.",
+    "passwords-not-kept": (
+        "Passwords are not kept: create the user again, or replace its password."
+    ),
+    "by-user-operation": "The next operation on this user says what it has.",
+    "values-differ": "The brokers have different values: there is not one to take over.",
+    "set-at-start": (
+        "Brokers read it when they start, from what this service writes: change it by a plan."
+    ),
+    "broker-gone": "Broker {brokers}, on which replicas were, is not in the cluster.",
+    "too-many": "More than {most} partitions differ: make plans of parts of them.",
+}
+"""Why there is no plan that mends a difference."""
+
+UNREAD: Final[Mapping[str, str]] = {
+    "not-yet": "Nobody has looked into it yet.",
+    "of-others": "Its brokers are run by others, whose audit logs are theirs.",
+    "not-read": "The audit logs could not be read: {reason}",
+    "not-whole": "Of broker {brokers} not all of the audit log could be read.",
+}
+"""Why audit logs may say more of who made a difference."""
+UNREAD_NAMES: Final = ("unread", "unread_code", "unread_params")
+"""Of what `unread_said` says."""
+
 
 def difference_said(code: str, **params: Param) -> dict[str, Any]:
     """{text, text_code, params} of a difference.
@@ -56,3 +83,24 @@ def difference_said(code: str, **params: Param) -> dict[str, Any]:
         SentenceError: it takes other parameters.
     """
     return {"text": rendered(DIFFERENCES[code], params), "text_code": code, "params": params}
+
+
+def problem_said(way: str, code: str | None = None, **params: Param) -> dict[str, Any]:
+    """{<way>_problem, <way>_problem_code, <way>_problem_params} of a way to mend a difference.
+
+    `way` is `back` or `adopt`. Without a code the text is empty: there is a way. Raises as
+    `difference_said`.
+    """
+    return _said(f"{way}_problem", PROBLEMS, code, params)
+
+
+def unread_said(code: str | None = None, **params: Param) -> dict[str, Any]:
+    """{unread, unread_code, unread_params}; without a code all was read. Raises as before."""
+    return _said("unread", UNREAD, code, params)
+
+
+def _said(
+    name: str, table: Mapping[str, str], code: str | None, params: Mapping[str, Param]
+) -> dict[str, Any]:
+    text = "" if code is None else rendered(table[code], params)
+    return {name: text, f"{name}_code": code, f"{name}_params": dict(params)}

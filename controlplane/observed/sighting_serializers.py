@@ -28,6 +28,11 @@ class DriftAuthorSerializer(Shape):
         allow_blank=True,
         help_text="Why audit logs may say more; empty: all that there are were read.",
     )
+    unread_code = serializers.CharField(
+        allow_null=True,
+        help_text="Which sentence that is; null: none, or one of an earlier version.",
+    )
+    unread_params = ParamsField(help_text="What was put into it.")
 
 
 class SightedSerializer(Shape):
@@ -41,11 +46,21 @@ class SightedSerializer(Shape):
     back = DriftWaySerializer(
         allow_null=True, help_text="The plan that makes the brokers as they were left."
     )
-    back_problem = serializers.CharField(allow_blank=True, help_text="Why there is no way back.")
+    back_problem = serializers.CharField(
+        allow_blank=True, help_text="Why there is no way back, a sentence in English."
+    )
+    back_problem_code = serializers.CharField(
+        allow_null=True, help_text="Which sentence that is; null: there is a way."
+    )
+    back_problem_params = ParamsField(help_text="What was put into it.")
     adopt = DriftWaySerializer(
         allow_null=True, help_text="The plan that takes over what the brokers have."
     )
-    adopt_problem = serializers.CharField(allow_blank=True)
+    adopt_problem = serializers.CharField(
+        allow_blank=True, help_text="Why nothing can be taken over, in the same way."
+    )
+    adopt_problem_code = serializers.CharField(allow_null=True)
+    adopt_problem_params = ParamsField()
     equal_at = serializers.DateTimeField(
         allow_null=True, help_text="When it was last seen as it was left; null: not known."
     )

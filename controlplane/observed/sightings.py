@@ -19,7 +19,7 @@ class Drifted:
     Attributes:
         area, name, field: of the thing, as `drift.differences.Difference`.
         row: {desired, observed, operation_id, text, text_code, params} and both
-            ways to mend it, {back, back_problem, adopt, adopt_problem}.
+            ways to mend it, {back, adopt} with `drift_sentences.problem_said` of each.
         as_of: when what it was compared with was read (ISO); null: it is being read just now.
     """
 

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Breakable } from "@/components/breakable";
 import { RelTime } from "@/components/rel-time";
+import { unreadText } from "@/lib/differences";
 import type { ClusterDrift } from "@/lib/types";
 import { words } from "@/words/late-parts";
 
@@ -45,7 +46,9 @@ export function ChangedBy({ row: { who }, name }: { row: Sighting; name: string 
   );
 }
 
-function Author({ who: { by, actor, host, text, unread } }: { who: Sighting["who"] }) {
+function Author({ who }: { who: Sighting["who"] }) {
+  const { by, actor, host, text } = who;
+  const unread = unreadText(who);
   if (by === "unknown")
     return (
       <span className="ps-muted" title={text}>

@@ -3026,12 +3026,23 @@ export interface components {
         AccessDriftRow: {
             /** @description The plan that takes over what the brokers have. */
             adopt: components["schemas"]["DriftWay"] | null;
+            /** @description Why nothing can be taken over, in the same way. */
             adopt_problem: string;
+            adopt_problem_code: string | null;
+            adopt_problem_params: {
+                [key: string]: string | number | null;
+            };
             area: components["schemas"]["AccessDriftRowAreaEnum"];
             /** @description The plan that makes the brokers as they were left. */
             back: components["schemas"]["DriftWay"] | null;
-            /** @description Why there is no way back. */
+            /** @description Why there is no way back, a sentence in English. */
             back_problem: string;
+            /** @description Which sentence that is; null: there is a way. */
+            back_problem_code: string | null;
+            /** @description What was put into it. */
+            back_problem_params: {
+                [key: string]: string | number | null;
+            };
             /**
              * Format: date-time
              * @description When it was first seen as it is now.
@@ -5582,12 +5593,23 @@ export interface components {
         Difference: {
             /** @description The plan that takes over what the brokers have. */
             adopt: components["schemas"]["DriftWay"] | null;
+            /** @description Why nothing can be taken over, in the same way. */
             adopt_problem: string;
+            adopt_problem_code: string | null;
+            adopt_problem_params: {
+                [key: string]: string | number | null;
+            };
             area: components["schemas"]["DriftAreaEnum"];
             /** @description The plan that makes the brokers as they were left. */
             back: components["schemas"]["DriftWay"] | null;
-            /** @description Why there is no way back. */
+            /** @description Why there is no way back, a sentence in English. */
             back_problem: string;
+            /** @description Which sentence that is; null: there is a way. */
+            back_problem_code: string | null;
+            /** @description What was put into it. */
+            back_problem_params: {
+                [key: string]: string | number | null;
+            };
             /**
              * Format: date-time
              * @description When it was first seen as it is now.
@@ -5676,11 +5698,22 @@ export interface components {
         Drift: {
             /** @description The plan that takes over what the brokers have. */
             adopt: components["schemas"]["DriftWay"] | null;
+            /** @description Why nothing can be taken over, in the same way. */
             adopt_problem: string;
+            adopt_problem_code: string | null;
+            adopt_problem_params: {
+                [key: string]: string | number | null;
+            };
             /** @description The plan that makes the brokers as they were left. */
             back: components["schemas"]["DriftWay"] | null;
-            /** @description Why there is no way back. */
+            /** @description Why there is no way back, a sentence in English. */
             back_problem: string;
+            /** @description Which sentence that is; null: there is a way. */
+            back_problem_code: string | null;
+            /** @description What was put into it. */
+            back_problem_params: {
+                [key: string]: string | number | null;
+            };
             /**
              * Format: date-time
              * @description When it was first seen as it is now.
@@ -5743,6 +5776,12 @@ export interface components {
             text: string;
             /** @description Why audit logs may say more; empty: all that there are were read. */
             unread: string;
+            /** @description Which sentence that is; null: none, or one of an earlier version. */
+            unread_code: string | null;
+            /** @description What was put into it. */
+            unread_params: {
+                [key: string]: string | number | null;
+            };
         };
         /** @enum {string} */
         DriftAuthorEnum: "operation" | "principal" | "unknown";

@@ -1,12 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { DIFFERENCES } from "@/generated/sentences";
+import { DIFFERENCES, DRIFT_PROBLEMS, DRIFT_UNREAD } from "@/generated/sentences";
 import { differences } from "@/words/en/differences";
-import { differenceText } from "./differences";
+import { driftReasons } from "@/words/en/drift-reasons";
+import { adoptProblem, backProblem, differenceText, unreadText } from "./differences";
 
 describe("sentences of what is not as it was left", () => {
   it("are there for every one of the service, with the same parameters, in its words", () => {
     expect(Object.keys(DIFFERENCES).length).toBeGreaterThan(10);
     expect(differences).toEqual(DIFFERENCES);
+    expect(driftReasons).toEqual({ problems: DRIFT_PROBLEMS, unread: DRIFT_UNREAD });
+  });
+
+  it("say why it is not mended by a plan, or not known in full", () => {
+    const back = { back_problem: "Fly.", back_problem_code: "too-many", back_problem_params: { most: 1000 } };
+    expect(backProblem(back)).toBe("More than 1,000 partitions differ: make plans of parts of them.");
+    expect(backProblem({ ...back, back_problem_code: "of-tomorrow" })).toBe("Fly.");
+    expect(adoptProblem({ adopt_problem: "", adopt_problem_code: null, adopt_problem_params: {} })).toBe("");
+    const unread = { unread: "Fly.", unread_code: "not-whole", unread_params: { brokers: "2" } };
+    expect(unreadText(unread)).toBe("Of broker 2 not all of the audit log could be read.");
+    expect(unreadText({ ...unread, unread_code: null })).toBe("Fly.");
   });
 
   it("say what is not set, and whom a quota is of", () => {

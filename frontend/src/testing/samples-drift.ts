@@ -6,7 +6,7 @@ type Row = ClusterDrift["data"][number];
 
 export const author = (more: Partial<Row["who"]> = {}): Row["who"] => ({
   ...{ by: "unknown", actor: null, operation_id: null, at: null, host: null },
-  ...{ text: "unknown: changed outside of Penstock", unread: "" },
+  ...{ text: "unknown: changed outside of Penstock", unread: "", unread_code: null, unread_params: {} },
   ...more,
 });
 
@@ -16,13 +16,19 @@ export const difference = (more: Partial<Row> = {}): Row => ({
   ...{ text_code: "setting", params: { key: "log.retention.ms", observed: "2000", desired: "1000" } },
   back: { kind: "cluster.configure", inputs: { config: { "log.retention.ms": "1000" } } },
   adopt: { kind: "cluster.configure", inputs: { config: { "log.retention.ms": "2000" }, adopt: true } },
-  ...{ back_problem: "", adopt_problem: "", equal_at: AT, seen_at: AT, changed_at: AT, who: author() },
+  ...{ back_problem: "", back_problem_code: null, back_problem_params: {} },
+  ...{ adopt_problem: "", adopt_problem_code: null, adopt_problem_params: {} },
+  ...{ equal_at: AT, seen_at: AT, changed_at: AT, who: author() },
   ...more,
 });
 
 export const clusterDrift = (more: Partial<ClusterDrift> = {}): ClusterDrift => ({
   data: [
-    difference(),
+    difference({
+      who: author({
+        ...{ unread: "Of broker 2 not all of it.", unread_code: "not-whole", unread_params: { brokers: "2" } },
+      }),
+    }),
     difference({
       ...{ area: "quota", name: "user app", field: "producer_byte_rate", desired: null, equal_at: null },
       ...{
@@ -35,6 +41,7 @@ export const clusterDrift = (more: Partial<ClusterDrift> = {}): ClusterDrift => 
       ...{ area: "replicas", name: "sales", field: "racks", operation_id: null, back: null },
       ...{ text_code: "replicas/racks", params: { topic: "sales", most: 2, where: "0 → 1, 2 (a)", more: 0 } },
       ...{ back_problem: "Broker 3 is not in the cluster.", changed_at: "2999-01-01T00:00:00Z" },
+      ...{ back_problem_code: "broker-gone", back_problem_params: { brokers: "3" } },
       who: author({ by: "operation", actor: "user:eve", operation_id: "op_9", at: AT, text: "user:eve" }),
     }),
   ],

@@ -57,8 +57,8 @@ const user: KafkaUser = {
 };
 const unread: KafkaUser = { ...user, username: "clerk", rules: null };
 const ways = {
-  back_problem: "Passwords are not kept.",
-  adopt_problem: "",
+  ...{ back_problem: "Passwords are not kept.", back_problem_code: "passwords-not-kept", back_problem_params: {} },
+  ...{ adopt_problem: "", adopt_problem_code: null, adopt_problem_params: {} },
   operation_id: "op_7",
   ...{ equal_at: AT, seen_at: AT, changed_at: "2999-01-01T00:00:00Z" },
   who: author({ by: "operation", actor: "user:eve", operation_id: "op_9", at: AT, text: "user:eve" }),

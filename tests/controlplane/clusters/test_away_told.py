@@ -14,6 +14,7 @@ from controlplane.clusters.zookeeper_away import CODE, SAID
 from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Unavailable
 from controlplane.drift.audit_logs import changes_since
+from controlplane.observed.drift_sentences import unread_said
 from controlplane.operations.operations import StepRetryError
 from tests.controlplane.support import drive
 
@@ -56,9 +57,11 @@ def test_pages_and_plans_say_that_it_does_not_answer(placed, ask, caplog):
 
 def test_drift_says_no_more_of_audit_logs_that_could_not_be_read(placed):
     placed.hosts.is_away = True
+    said = f"The audit logs could not be read: {SAID}"
+    assert unread_said("not-read", reason=SAID)["unread"] == said
     assert changes_since(placed.cluster, 0) == (
         [],
-        f"The audit logs could not be read: {SAID}",
+        unread_said("not-read", reason=SAID),
     )
 
 

@@ -341,6 +341,21 @@ def test_a_log_of_which_something_was_held_back_may_say_more(ours):
         "unknown",
         "Of broker 1 not all of the audit log could be read.",
     )
+    assert (who["unread_code"], who["unread_params"]) == ("not-whole", {"brokers": "1"})
+
+
+def test_why_more_may_be_known_is_said_in_english_where_an_earlier_version_kept_it(ours):
+    seen(ours)
+    ours.gateway.alter_quotas((("user", "app"),), {RATE: 5.0})
+    assert one(ours, "quota")["who"]["by"] == "unknown"
+    row = DriftSighting.objects.get(area="quota")
+    row.who = {"unread": "Nobody knows."} | {
+        name: value for name, value in row.who.items() if not name.startswith("unread")
+    }
+    row.save(update_fields=["who"])
+    (found,) = [each for each in asked(ours)["data"] if each["area"] == "quota"]
+    assert found["who"]["unread"] == "Nobody knows."
+    assert (found["who"]["unread_code"], found["who"]["unread_params"]) == (None, {})
 
 
 def test_an_operation_that_did_not_succeed_is_named(ours):

@@ -33,10 +33,12 @@ from controlplane.drift.who import (
     who_of,
 )
 from controlplane.gateway.types import TP
+from controlplane.observed.drift_sentences import UNREAD_NAMES, unread_said
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 FILE = "STATIC_BROKER_CONFIG"
 KEY = "log.retention.ms"
+NOT_ALL = unread_said("not-whole", brokers="2")
 
 
 def settings(*changes, written=None):
@@ -174,6 +176,8 @@ def test_plans_of_one_answer_name_so_many_moves_and_no_more():
     assert (found, room) == ([(False, False), (False, True), (True, True)], 0)
     assert kept.back_problem == kept.adopt_problem
     assert "make plans of parts of them" in kept.adopt_problem
+    assert kept.back_problem_code == kept.adopt_problem_code == "too-many"
+    assert kept.as_row()["adopt_problem_params"] == {"most": 1000}
     assert (kept.mark, kept.observed) == (topics[2].mark, topics[2].observed)
 
 
@@ -252,7 +256,7 @@ def change(operation, resource, detail="", *, after_s=30, principal="User:eve"):
     ],
 )
 def test_a_line_that_is_about_it_names_the_principal(found, line):
-    who = who_of(found, WINDOW, tried=[], changes=[line], unread="")
+    who = who_of(found, WINDOW, tried=[], changes=[line], unread=unread_said())
     assert (who["by"], who["actor"], who["host"]) == ("principal", "User:eve", "10.0.0.9")
 
 
@@ -273,9 +277,9 @@ def test_a_line_that_is_about_it_names_the_principal(found, line):
     ],
 )
 def test_a_line_about_something_else_or_of_another_time_does_not(found, line):
-    who = who_of(found, WINDOW, tried=[], changes=[line], unread="Of broker 2 not all.")
+    who = who_of(found, WINDOW, tried=[], changes=[line], unread=NOT_ALL)
     assert who["text"] == "unknown: changed outside of Penstock since 2026-01-01T00:00:00Z"
-    assert who["unread"] == "Of broker 2 not all."
+    assert {name: who[name] for name in UNREAD_NAMES} == NOT_ALL
 
 
 def tried(kind, resource="", after_s=10, **more):
@@ -303,11 +307,11 @@ def tried(kind, resource="", after_s=10, **more):
 )
 def test_an_operation_that_did_not_succeed_comes_before_any_log(found, operation):
     line = change("ALTER_CONFIGS", "Broker:", KEY)
-    who = who_of(found, WINDOW, tried=[operation], changes=[line], unread="")
+    who = who_of(found, WINDOW, tried=[operation], changes=[line], unread=unread_said())
     assert (who["by"], who["actor"], who["operation_id"]) == ("operation", "user:bob", "op_9")
     assert is_under_way(found, operation)
     early = tried(operation.kind, operation.resource, after_s=-5)
-    assert who_of(found, WINDOW, tried=[early], changes=[], unread="")["by"] == "unknown"
+    assert who_of(found, WINDOW, tried=[early], changes=[], unread=unread_said())["by"] == "unknown"
 
 
 def test_rolls_and_replacements_hold_settings_and_replicas():

@@ -119,7 +119,7 @@ def test_before_anybody_has_looked_it_is_unknown_and_says_so(ours, change, doors
     observed(ours)
     for found in doors(ours):
         (one,) = found
-        assert (one["who"]["by"], one["who"]["unread"]) == ("unknown", NOT_YET)
+        assert (one["who"]["by"], one["who"]["unread_code"]) == ("unknown", NOT_YET)
         assert one["equal_at"] is not None, "when the operation that left it had ended"
 
 
@@ -201,7 +201,8 @@ def test_another_cluster_s_sightings_are_not_taken(ours):
     other = tenant_make("strangers")
     DriftSighting.objects.update(cluster=cluster_make(other, "theirs"))
     (one,) = asked(ours, "topics/orders")["drift"]
-    assert one["who"]["unread"] == NOT_YET
+    assert one["who"]["unread_code"] == NOT_YET
+    assert one["who"]["unread"] == "Nobody has looked into it yet."
 
 
 def test_a_list_is_read_again_as_soon_as_somebody_knows_who(ours):

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from controlplane.common.sentences import names_in
-from controlplane.observed.drift_sentences import DIFFERENCES, difference_said
+from controlplane.observed.drift_sentences import (
+    DIFFERENCES,
+    PROBLEMS,
+    UNREAD,
+    difference_said,
+    problem_said,
+    unread_said,
+)
 
 SERVICE = Path(__file__).parents[3] / "controlplane"
 
@@ -56,3 +63,35 @@ def test_every_sentence_is_said_and_every_one_that_is_said_is_there():
 def test_what_is_null_is_not_set(code, params, text):
     said = difference_said(code, **params)
     assert said == {"text": text, "text_code": code, "params": params}
+
+
+def test_every_reason_is_said_and_every_one_that_is_said_is_there():
+    said = "\n".join(
+        path.read_text() for path in SERVICE.rglob("*.py") if path.name != "drift_sentences.py"
+    )
+    assert [code for code in (*PROBLEMS, *UNREAD) if f'"{code}"' not in said] == []
+
+
+def test_a_reason_has_its_code_and_its_parameters_and_none_is_no_sentence():
+    assert problem_said("back", "too-many", most=1000) == {
+        "back_problem": "More than 1000 partitions differ: make plans of parts of them.",
+        "back_problem_code": "too-many",
+        "back_problem_params": {"most": 1000},
+    }
+    assert problem_said("adopt") == {
+        "adopt_problem": "",
+        "adopt_problem_code": None,
+        "adopt_problem_params": {},
+    }
+    assert unread_said("not-whole", brokers="1, 2") == {
+        "unread": "Of broker 1, 2 not all of the audit log could be read.",
+        "unread_code": "not-whole",
+        "unread_params": {"brokers": "1, 2"},
+    }
+    assert unread_said() == {"unread": "", "unread_code": None, "unread_params": {}}
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_every_reason_takes_what_its_template_names(code):
+    params = dict.fromkeys(names_in(PROBLEMS[code]), 3)
+    assert "3" in problem_said("back", code, **params)["back_problem"] or not params

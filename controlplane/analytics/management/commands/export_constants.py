@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.access.decisions.templates import TEMPLATES
 from controlplane.common.kafka_configs import allowed_broker_values, topic_setting_table
-from controlplane.observed.drift_sentences import DIFFERENCES
+from controlplane.observed.drift_sentences import DIFFERENCES, PROBLEMS, UNREAD
 from controlplane.operations.extents import TITLES
 from controlplane.operations.operations import kind_names, required_kind
 from controlplane.operations.sentences import PHRASES, WARNINGS
@@ -153,6 +153,18 @@ def sentences() -> str:
                 "DIFFERENCES",
                 table,
                 dict(DIFFERENCES),
+            ),
+            (
+                "Why what is not as it was left cannot be mended, as templates.",
+                "DRIFT_PROBLEMS",
+                table,
+                dict(PROBLEMS),
+            ),
+            (
+                "Why more may be known of who made it so, as templates.",
+                "DRIFT_UNREAD",
+                table,
+                dict(UNREAD),
             ),
             (
                 "What codes in parameters of sentences are called, by the parameter's name.",

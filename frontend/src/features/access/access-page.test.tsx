@@ -64,9 +64,9 @@ const changed = {
   text_code: "user",
   params: { name: "app", observed: "SCRAM-SHA-512", desired: "SCRAM-SHA-256" },
   back: null,
-  back_problem: "Passwords are not kept.",
+  ...{ back_problem: "Passwords are not kept.", back_problem_code: null, back_problem_params: {} },
   adopt: null,
-  adopt_problem: "",
+  ...{ adopt_problem: "", adopt_problem_code: null, adopt_problem_params: {} },
   ...{ equal_at: AT, seen_at: AT, changed_at: AT, who: author() },
 };
 const removed = {

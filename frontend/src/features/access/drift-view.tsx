@@ -9,7 +9,7 @@ import { Notice } from "@/components/notice";
 import { RelTime } from "@/components/rel-time";
 import { SearchBox } from "@/components/search-box";
 import { ChangedBy, ChangedWhen } from "@/components/sighting";
-import { differenceText } from "@/lib/differences";
+import { adoptProblem, backProblem, differenceText } from "@/lib/differences";
 import type { AccessDriftPage, PlanRequest } from "@/lib/types";
 import { words } from "@/words/access";
 
@@ -94,9 +94,9 @@ export function DriftView({ clusterId, drift, onPlan, view, onView }: DriftViewP
               clusterId={clusterId}
               name={original.name}
               back={original.back}
-              backProblem={original.back_problem}
+              backProblem={backProblem(original)}
               adopt={original.adopt}
-              adoptProblem={original.adopt_problem}
+              adoptProblem={adoptProblem(original)}
               onPlan={onPlan}
             />
           )}

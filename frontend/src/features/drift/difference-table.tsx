@@ -7,7 +7,7 @@ import { Empty } from "@/components/empty";
 import { Mend } from "@/components/mend";
 import { Notice } from "@/components/notice";
 import { ChangedBy, ChangedWhen } from "@/components/sighting";
-import { differenceText } from "@/lib/differences";
+import { adoptProblem, backProblem, differenceText } from "@/lib/differences";
 import { needOf, useMayWrite } from "@/lib/permissions";
 import type { ClusterDrift, PlanRequest } from "@/lib/types";
 import { words } from "@/words/drift";
@@ -93,9 +93,9 @@ export function DifferenceTable({ clusterId, drift, onPlan, view, onView }: Diff
             clusterId={clusterId}
             name={nameOf(original)}
             back={back && mayMend(original, back.kind) ? back : null}
-            backProblem={original.back_problem}
+            backProblem={backProblem(original)}
             adopt={adopt && mayMend(original, adopt.kind) ? adopt : null}
-            adoptProblem={original.adopt_problem}
+            adoptProblem={adoptProblem(original)}
             onPlan={onPlan}
           />
         );

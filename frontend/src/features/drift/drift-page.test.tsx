@@ -35,11 +35,13 @@ describe("what is not as it was left", () => {
     expect(rows[0]?.[3]).toMatch(/^before /);
     expect(rows[2]?.[3]).toMatch(/^between .+ and /);
     expect(rows[0]?.[4]).toMatch(/^User:eve from 10\.1\.2\.3/);
-    expect(rows[2]?.[4]?.trim()).toBe("unknown, outside of this service");
+    expect(rows[2]?.[4]?.trim()).toBe(
+      "unknown, outside of this service. Of broker 2 not all of the audit log could be read.",
+    );
     expect(screen.getByRole("link", { name: "Operation that changed racks of sales" }).getAttribute("href")).toBe(
       "/operations/op_9",
     );
-    expect(screen.getByText("Broker 3 is not in the cluster.")).toBeTruthy();
+    expect(screen.getByText("Broker 3, on which replicas were, is not in the cluster.")).toBeTruthy();
     expect(screen.getByText(/4 more differences are not listed/)).toBeTruthy();
     expect(screen.getByText(/1 operation is under way/)).toBeTruthy();
   });

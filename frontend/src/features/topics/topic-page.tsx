@@ -17,7 +17,7 @@ import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Star } from "@/components/star";
 import { ThroughputCard } from "@/components/throughput-card";
-import { differenceText } from "@/lib/differences";
+import { adoptProblem, backProblem, differenceText } from "@/lib/differences";
 import { formatInteger } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { useVisited } from "@/lib/use-recent";
@@ -218,9 +218,9 @@ export function TopicPage() {
                     clusterId={clusterId}
                     name={row.field}
                     back={row.back?.kind === "reassignment" && !canMove ? null : row.back}
-                    backProblem={row.back_problem}
+                    backProblem={backProblem(row)}
                     adopt={row.adopt}
-                    adoptProblem={row.adopt_problem}
+                    adoptProblem={adoptProblem(row)}
                     onPlan={setRequest}
                   />
                 )}

@@ -14,6 +14,7 @@ export { differences } from "./differences";
 export { diffs } from "./diffs";
 export { directories } from "./directories";
 export { drift } from "./drift";
+export { driftReasons } from "./drift-reasons";
 export { events } from "./events";
 export { fields } from "./fields";
 export { frame } from "./frame";

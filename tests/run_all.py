@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -102,6 +102,21 @@ def last_number(pattern: re.Pattern[str], output: str) -> str:
     return found[-1] if found else "-"
 
 
+def _signals_of_its_own() -> Callable[[], None]:
+    """For a child, before it executes: it takes Ctrl-C, and does not outlive this process.
+
+    A shell's background job ignores Ctrl-C, and whatever it starts would, too.
+    """
+    arm = die_with_parent(signal.SIGTERM)
+
+    def begin() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if arm is not None:
+            arm()
+
+    return begin
+
+
 @dataclass(slots=True)
 class Running:
     """A stage's processes, in a group of their own, and a file for what they print."""
@@ -123,7 +138,7 @@ class Running:
             cwd=REPOSITORY,
             # Not a session: where a session is a unit of scheduling, priorities count within it.
             process_group=0,
-            preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - loaded before the fork
+            preexec_fn=_signals_of_its_own(),  # noqa: PLW1509 - loaded before the fork
         )
 
     def ended(self, timeout_s: float) -> Outcome | None:

@@ -50,7 +50,17 @@ def test_what_fills_gaps_has_a_lower_priority():
     assert filling == min(19, plain + FILLING_NICE)
 
 
-def test_one_that_fails_stops_those_beside_it_and_begins_none(tmp_path):
+@pytest.mark.parametrize("taken_by_us", [signal.SIG_DFL, signal.SIG_IGN])
+def test_one_that_fails_stops_those_beside_it_and_begins_none(tmp_path, taken_by_us):
+    """Also where the run is a shell's background job, which ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, taken_by_us)
+    try:
+        one_fails(tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def one_fails(tmp_path):
     stopped = tmp_path / "stopped"
     beside = (
         f"trap 'touch {stopped}; exit 1' INT; touch {tmp_path}/up; while :; do sleep 0.05; done"

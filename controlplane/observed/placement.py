@@ -106,8 +106,8 @@ def _add(holding: _Holding, broker: int, topic: str, part: Placed) -> None:
     leader = part.leader
     if leader == broker:
         share.leads += 1
-        known = share.size_bytes is not None and part.size_bytes is not None
-        share.size_bytes = share.size_bytes + part.size_bytes if known else None  # type: ignore[operator] # both are
+        size, more = share.size_bytes, part.size_bytes
+        share.size_bytes = None if size is None or more is None else size + more
     else:
         share.follows += 1
         share.offline += leader is None

@@ -60,7 +60,7 @@ class Incident:
     ) -> None:
         self.world, self.rule, self.cause, self.subject = world, rule, cause, subject
         self.cluster_id = place.id if place else None
-        self.view: LiveService | SignedIn = place.view if place else view  # type: ignore[assignment]
+        self.view: LiveService | SignedIn = place.view if place else view  # type: ignore[assignment] # one of them is given
         assert self._found() is None, "it fires before its cause"
         self.began_s = time.monotonic()
         self.alert: dict[str, Any] = {}

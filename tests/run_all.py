@@ -23,7 +23,7 @@ from typing import IO
 from dataplane.runtime.parent_death import die_with_parent
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-TIMEOUT_S = float(os.environ.get("STAGE_TIMEOUT_S", "2400"))
+TIMEOUT_S = float(os.environ.get("STAGE_TIMEOUT_S", "1800"))
 """A stage that hangs is named, long before whoever runs this gives up. One that fills gaps has twice
 as long: it is held up on purpose.
 """

@@ -7,11 +7,10 @@ another tool may have written it.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker.metadata.change_notifications import ChangeListener
 from dataplane.broker.metadata.znode_reads import read_all
 from dataplane.cluster import znodes
 from dataplane.config import ConfigError, GroupConfig, TopicConfig, parse_topic_value
@@ -30,14 +29,12 @@ if TYPE_CHECKING:
 
     from dataplane.config import BrokerConfig
     from dataplane.ports.clock import Clock
-    from dataplane.ports.coordinator import Coordinator, Watch
+    from dataplane.ports.coordinator import Coordinator
 
 log = logging.getLogger(__name__)
 
 USERS, CLIENTS, GROUPS = "users", "clients", "groups"
 ENTITY_TYPES = ("topics", "brokers", USERS, CLIENTS, "ips", GROUPS)
-CHANGE_KEPT_MS = 15 * 60 * 1000
-"""How long a notification stays in ZooKeeper, as in Kafka."""
 UPDATE_ATTEMPTS = 10
 
 
@@ -55,37 +52,34 @@ class ConfigStore:
     ) -> None:
         self.broker_config = config
         self._coordinator = coordinator
-        self._clock = clock
         self._broker_id = broker_id
         self._overrides: dict[tuple[str, str], dict[str, str]] = {}
         self._topics: dict[str, TopicConfig] = {}
         # Of groups that have overrides, and under no name of all others.
         self._groups: dict[str, GroupConfig] = {}
         self._listeners: list[Callable[[str, str], None]] = []
-        self._last_change = ""
-        self._watch: Watch | None = None
-        self._present: list[str] = []
-        self._pending: list[str] = []
-        self._task: asyncio.Task[None] | None = None
+        self._changes = ChangeListener(
+            coordinator,
+            clock,
+            znodes.CONFIG_CHANGES,
+            znodes.decode_config_change,
+            self._on_changes,
+        )
 
     async def start(self) -> None:
         """Load everything, then follow the changes."""
-        with contextlib.suppress(NoNodeError):
-            # Noted before loading: a change in between is read twice, never missed.
-            self._last_change = max(
-                await self._coordinator.children(znodes.CONFIG_CHANGES), default=""
-            )
+        # Listed before loading: a change in between is read twice, never missed.
+        try:
+            seen = await self._coordinator.children(znodes.CONFIG_CHANGES)
+        except NoNodeError:
+            seen = []
         for entity_type in ENTITY_TYPES:
             await self._load_type(entity_type)
         self._apply_broker_overrides()
-        self._watch = self._coordinator.watch_children(znodes.CONFIG_CHANGES, self._on_changes)
+        self._changes.start(seen)
 
     async def stop(self) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._changes.stop()
 
     # -- asking ---------------------------------------------------------------------------------
 
@@ -241,45 +235,14 @@ class ConfigStore:
             except Exception:  # one listener's bug must not keep the others from hearing
                 log.exception("a listener of configuration failed for %s %s", entity_type, name)
 
-    def _on_changes(self, names: list[str]) -> None:
-        self._present = names
-        fresh = sorted(name for name in names if name > self._last_change)
-        if not fresh:
-            return
-        self._last_change = fresh[-1]
-        self._pending.extend(fresh)
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._follow())
-
-    async def _follow(self) -> None:
-        while self._pending:
-            batch, self._pending = self._pending, []
-            paths = [(name, f"{znodes.CONFIG_CHANGES}/{name}") for name in batch]
-            entities: dict[str, None] = {}
-            for data, _ in (await read_all(self._coordinator, paths)).values():
-                try:
-                    entities[znodes.decode_config_change(data)] = None
-                except (ValueError, KeyError):
-                    log.warning("a configuration notification cannot be understood: %r", data[:200])
-            found = await read_all(
-                self._coordinator, [(entity, f"{znodes.CONFIG}/{entity}") for entity in entities]
-            )
-            for entity in entities:
-                entity_type, _, name = entity.rpartition("/")
-                values = znodes.decode_config(found[entity][0]) if entity in found else {}
-                self._changed(entity_type, name, values)
-        await self._purge(sorted(self._present))
-
-    async def _purge(self, names: list[str]) -> None:
-        """Remove notifications that every broker has long read. Two brokers may try at once."""
-        now_ms = self._clock.realtime_ms()
-        for name in names:
-            path = f"{znodes.CONFIG_CHANGES}/{name}"
-            stat = await self._coordinator.exists(path)
-            if stat is not None and now_ms - stat.ctime_ms < CHANGE_KEPT_MS:
-                return  # names are in order of age
-            with contextlib.suppress(CoordinatorError):
-                await self._coordinator.delete(path)
+    async def _on_changes(self, entities: list[str]) -> None:
+        found = await read_all(
+            self._coordinator, [(entity, f"{znodes.CONFIG}/{entity}") for entity in entities]
+        )
+        for entity in entities:
+            entity_type, _, name = entity.rpartition("/")
+            values = znodes.decode_config(found[entity][0]) if entity in found else {}
+            self._changed(entity_type, name, values)
 
     def _parse_topic(self, topic: str) -> TopicConfig:
         overrides = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dataplane.broker.metadata.change_notifications import ChangeListener, announce
@@ -38,7 +39,7 @@ from dataplane.security.acl_nodes import (
 from dataplane.security.principal import Principal, parse_super_users
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Callable, Iterable
 
     from dataplane.config import BrokerConfig
     from dataplane.ports.clock import Clock
@@ -79,7 +80,7 @@ class Authorizer:
         self.tokens = TokenStore(coordinator, clock, entropy, config)
         self.decoy_secret = entropy.token_bytes(DECOY_SECRET_BYTES)
         self._lock = asyncio.Lock()
-        self._listeners: list[ChangeListener] = []
+        self._listeners: list[ChangeListener[ResourcePattern]] = []
 
     async def start(self) -> None:
         """Load credentials and ACLs, then follow changes."""
@@ -94,7 +95,8 @@ class Authorizer:
                 self._coordinator,
                 self._clock,
                 CHANGES[pattern_type],
-                self._reloader(pattern_type),
+                partial(decode_change, pattern_type),
+                self._on_changes,
             )
             listener.start()
             self._listeners.append(listener)
@@ -236,8 +238,6 @@ class Authorizer:
             entries, _version = await self._read(pattern)
             self.index.replace(pattern, entries)
 
-    def _reloader(self, pattern_type: PatternType) -> Callable[[bytes], Awaitable[None]]:
-        async def on_change(data: bytes) -> None:
-            await self._reload(decode_change(pattern_type, data))
-
-        return on_change
+    async def _on_changes(self, patterns: list[ResourcePattern]) -> None:
+        for pattern in patterns:
+            await self._reload(pattern)

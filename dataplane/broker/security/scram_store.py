@@ -55,7 +55,12 @@ class ScramStore:
         self._users: dict[str, Credentials] = {}
         self._lock = asyncio.Lock()
         self._changes = ChangeListener(
-            coordinator, clock, CONFIG_CHANGES, self._on_change, purges=False
+            coordinator,
+            clock,
+            CONFIG_CHANGES,
+            decode_config_change,
+            self._on_changes,
+            purges=False,
         )
 
     async def start(self) -> None:
@@ -150,10 +155,11 @@ class ScramStore:
             else:
                 self._users.pop(username, None)
 
-    async def _on_change(self, data: bytes) -> None:
-        kind, _, entity = decode_config_change(data).partition("/")
-        if kind == USERS and "/" not in entity and entity != DEFAULT_ENTITY:
-            await self._reload(desanitize(entity))
+    async def _on_changes(self, entities: list[str]) -> None:
+        for each in entities:
+            kind, _, entity = each.partition("/")
+            if kind == USERS and "/" not in entity and entity != DEFAULT_ENTITY:
+                await self._reload(desanitize(entity))
 
 
 def _apply(config: dict[str, str], changes: Changes) -> dict[str, str]:

@@ -70,7 +70,7 @@ class TokenStore:
         self._ids: dict[bytes, str] = {}
         self._credentials: dict[str, dict[ScramMechanism, ScramCredential]] = {}
         self._lock = asyncio.Lock()
-        self._changes = ChangeListener(coordinator, clock, CHANGES, self._on_change)
+        self._changes = ChangeListener(coordinator, clock, CHANGES, bytes.decode, self._on_changes)
         self._expiry: asyncio.Task[None] | None = None
 
     @property
@@ -252,9 +252,8 @@ class TokenStore:
             else:
                 self._keep(token)
 
-    async def _on_change(self, data: bytes) -> None:
-        token_id = data.decode()
-        if _is_id(token_id):
+    async def _on_changes(self, token_ids: list[str]) -> None:
+        for token_id in filter(_is_id, token_ids):
             await self._reload(token_id)
 
     async def _expire_all(self) -> None:

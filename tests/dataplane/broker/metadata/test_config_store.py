@@ -7,11 +7,12 @@ import asyncio
 import pytest
 
 from dataplane.broker.metadata import config_store
+from dataplane.broker.metadata.change_notifications import KEPT_MS
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.cluster import znodes
 from dataplane.config import BrokerConfig
-from dataplane.ports.coordinator import CoordinatorError
+from dataplane.ports.coordinator import ConnectionLossError, CoordinatorError
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from tests.dataplane.broker.controller.fake_brokers import until
@@ -21,7 +22,9 @@ class StartedStore(ConfigStore):
     """Notes what its listeners hear; `session` is its own connection to ZooKeeper."""
 
     def __init__(self, session, config, broker_id):
-        super().__init__(session, FakeClock(), config, broker_id=broker_id)
+        # The fake's nodes are made at time 0: young by this clock, until a test advances it.
+        self.clock = FakeClock(realtime_ms=0)
+        super().__init__(session, self.clock, config, broker_id=broker_id)
         self.session, self.heard = session, []
         self.on_change(lambda kind, name: self.heard.append((kind, name)))
 
@@ -164,14 +167,47 @@ async def test_new_topics_can_be_read_before_their_notification(stores):
 
 async def test_old_notifications_are_removed(stores):
     one = await stores(1)
+    one.clock.advance(KEPT_MS + 1)
     session = stores.tree.connect()
     for _ in range(3):
         await session.create(
             znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change("topics/t"), sequential=True
         )
-    # The fake's nodes were made at time 0, ages before the fake clock's now.
     await until(lambda: not stores.tree.find(znodes.CONFIG_CHANGES).children)
     assert one.heard == []
+
+
+async def test_a_change_that_comes_while_old_notifications_are_looked_for_is_applied(stores):
+    one, two = await stores(1), await stores(2)
+    sound, looking, may_look = two.session.exists, asyncio.Event(), asyncio.Event()
+
+    async def exists(path):
+        looking.set()
+        await may_look.wait()
+        return await sound(path)
+
+    two.session.exists = exists
+    await one.update("users", "u", lambda _: {"k": "1"})
+    await looking.wait()
+    await one.update("users", "u", lambda _: {"k": "2"})
+    for _ in range(10):
+        await asyncio.sleep(0)
+    may_look.set()
+    await until(lambda: two.overrides("users", "u") == {"k": "2"})
+
+
+async def test_a_change_that_could_not_be_read_is_read_when_zookeeper_answers(stores):
+    one, two = await stores(1), await stores(2)
+    sound, failures = two.session.multi, [ConnectionLossError(), ConnectionLossError()]
+
+    async def multi(ops):
+        if failures:
+            raise failures.pop()
+        return await sound(ops)
+
+    two.session.multi = multi
+    await one.update("users", "u", lambda _: {"k": "1"})
+    await until(lambda: two.overrides("users", "u") == {"k": "1"})
 
 
 async def test_endless_contention_is_an_error_not_a_loop(stores):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from tests.hosts.report import Figures
 from tests.local_cluster import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from tests.faults.ledger import PartitionGap
 
@@ -24,6 +25,15 @@ PAUSE_S = 0.004
 SOCKET_TIMEOUT_MS = 10_000
 """A client waits this long for a host that does not answer before it asks another one; librdkafka's
 default is 60 s, and a test would measure nothing but that."""
+
+
+@contextlib.contextmanager
+def _last_seen(seen: Callable[[], str]) -> Iterator[None]:
+    """Adds to a wait that failed what the last look saw."""
+    try:
+        yield
+    except AssertionError as error:
+        raise AssertionError(f"{error}; last seen: {seen()}") from error
 
 
 class Traffic:
@@ -92,19 +102,30 @@ class Traffic:
         return next((what for at_s, what in reversed(self._marks) if at_s <= gap.began_s), "")
 
     def wait_until_whole(self, brokers: Collection[int], timeout_s: float = 180) -> None:
-        """Until these brokers are the cluster, and every partition is in sync on those of them."""
-        admin = self._admin()
-        for _ in eventually(timeout_s, f"brokers {sorted(brokers)}, in sync"):
-            try:
-                metadata = admin.list_topics(timeout=5)
-            except KafkaException:
-                continue
-            partitions = [p for each in metadata.topics.values() for p in each.partitions.values()]
-            if set(metadata.brokers) == set(brokers) and all(
-                p.leader in brokers and set(p.isrs) == set(p.replicas) & set(brokers)
-                for p in partitions
-            ):
-                return
+        """Until these brokers are the cluster, as one of them says it, and every partition is in sync
+        on those of them.
+        """
+        admin, seen = self._admin(), "nothing was answered"
+        with _last_seen(lambda: seen):
+            for _ in eventually(timeout_s, f"brokers {sorted(brokers)}, in sync"):
+                try:
+                    metadata = admin.list_topics(timeout=5)
+                except KafkaException as error:
+                    seen = str(error)
+                    continue
+                odd = [
+                    f"{name}-{p.id}: leader {p.leader}, ISR {p.isrs} of {p.replicas}"
+                    for name, topic in metadata.topics.items()
+                    for p in topic.partitions.values()
+                    if p.leader not in brokers or set(p.isrs) != set(p.replicas) & set(brokers)
+                ]
+                knows = metadata.orig_broker_id in brokers
+                if knows and set(metadata.brokers) == set(brokers) and not odd:
+                    return
+                if not knows:
+                    # Cut from ZooKeeper it may never hear of it: by another client, others are asked.
+                    admin = self._admin()
+                seen = f"{metadata.orig_broker_name}: brokers {sorted(metadata.brokers)}, {odd}"
 
     def wait_until_left(self, broker: int, timeout_s: float = 120) -> None:
         """Until this broker leads no partition of the topic and is in sync with none."""

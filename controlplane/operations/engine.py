@@ -29,6 +29,7 @@ from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
 from controlplane.common.problems import Problem
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations import outbox
+from controlplane.operations.details import detail_of, rows_of
 from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.operations import (
     Done,
@@ -228,7 +229,7 @@ def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome
     if isinstance(error, StepRetryError):
         return _Retry(str(error))
     if isinstance(error, (OperationalError, InterfaceError)):
-        return _Retry(f"the database did not answer: {error}")
+        return _Retry(detail_of("database/silent", reason=str(error)))
     if isinstance(error, GatewayError):
         if error.retriable or error.unknown_outcome:
             return _Retry(error.said, after_s=error.retry_after_s or 0.0)
@@ -269,7 +270,7 @@ def _settle(
     elif isinstance(outcome, _Retry):
         wait_s = max(backoff_s(step.attempts), outcome.after_s)
         step.attempts += 1
-        step.detail = outcome.detail
+        _say(step, outcome.detail)
     with transaction.atomic():
         if isinstance(outcome, _Failed):
             _settle_failure(operation, lease, steps, step, outcome.error)
@@ -285,6 +286,7 @@ _OUTCOME_FIELDS = (
     "finished_at",
     "attempts",
     "detail",
+    "detail_parts",
     "progress_done",
     "progress_total",
     "unit",
@@ -308,7 +310,7 @@ def _settle_failure(
     rows = Operation.objects.filter(pk=operation.id, state=operation.state)
     step.move_to(STEP_FAILED)
     step.finished_at = timezone.now()
-    step.detail = error["detail"]
+    _say(step, error["detail"])
     error = {**error, "step": step.name}
     also: dict[str, Any] = {"memo": operation.memo, "next_run_at": step.finished_at}
     if operation.rolling_back:
@@ -346,10 +348,14 @@ def _with_deadline(operation: Operation, spec: StepSpec, step: Step, outcome: _O
 
 
 def _note(step: Step, detail: str, progress: Progress | None) -> None:
-    step.detail = detail
+    _say(step, detail)
     if progress is not None:
         step.progress_done, step.progress_total = progress.done, progress.total
         step.unit = progress.unit
+
+
+def _say(step: Step, detail: str) -> None:
+    step.detail, step.detail_parts = str(detail), rows_of(detail)
 
 
 def _show(operation: Operation, kind: OperationKind, lease: HeldLease, state: str) -> None:
@@ -434,6 +440,7 @@ def _break_off(operation_id: str, lease: HeldLease, problem: Problem) -> None:
             row.steps.filter(state=STEP_RUNNING),
             STEP_FAILED,
             detail=problem.detail,
+            detail_parts=[],
             finished_at=timezone.now(),
         )
         Step.move_all(row.steps.filter(state=STEP_PENDING), STEP_SKIPPED)

@@ -116,7 +116,9 @@ class Step(Stateful):
     phase = models.CharField(max_length=20)
     state = models.CharField(max_length=20, choices=STEP_STATE_CHOICES, default=STEP_PENDING)
     attempts = models.PositiveIntegerField(default=0)
+    # In English, and the same by codes; no parts: a text that has none, as that of a problem.
     detail = models.TextField(blank=True)
+    detail_parts = models.JSONField(default=list)
     progress_done = models.BigIntegerField(null=True)
     progress_total = models.BigIntegerField(null=True)
     unit = models.CharField(max_length=20, blank=True)

@@ -49,7 +49,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """`remains`: what a restoring step had to leave, as sentences."""
+    """`detail`: made by `details`. `remains`: what a restoring step had to leave, as sentences."""
 
     detail: str = ""
     progress: Progress | None = None
@@ -58,7 +58,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Not yet: look again in `seconds`."""
+    """Not yet: look again in `seconds`. `detail` is as that of `Done`."""
 
     seconds: float = 0.3
     detail: str = ""

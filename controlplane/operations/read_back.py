@@ -3,7 +3,7 @@
 What one broker says may be old, or a rest that the others have forgotten: every live one is asked.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.operations.details import Detail, broker_params, detail_of, together
 from controlplane.operations.operations import (
     Done,
     Phase,
@@ -32,8 +33,10 @@ ROUND_S = 8.0
 """How long one look may take; whoever was not asked by then is asked first next time."""
 MEMO = "read_back"
 
+AS_PLANNED = detail_of("read-back/as-planned")
+
 Differing = Callable[[BrokerView, int], str | None]
-"""What one broker (its view, its id) says that is not as planned, in words; None: nothing."""
+"""What one broker (its view, its id) says that is not as planned, a detail; None: nothing."""
 
 
 def verified_by(
@@ -46,7 +49,7 @@ def verified_by(
 def read_back(
     differing: str | None,
     *,
-    detail: str = "read back as planned",
+    detail: str = AS_PLANNED,
     progress: Progress | None = None,
     poll_s: float = POLL_S,
 ) -> Done | Wait:
@@ -61,7 +64,7 @@ def read_back_everywhere(
     gateway: ClusterGateway,
     differing: Differing,
     *,
-    detail: str = "read back as planned",
+    detail: str = AS_PLANNED,
     poll_s: float = POLL_S,
     memo_key: str = MEMO,
 ) -> Done | Wait:
@@ -80,18 +83,19 @@ def read_back_everywhere(
     if found.differing or not found.agreed:
         if live and len(found.refusals) == len(live):
             raise next(iter(found.refusals.values()))
-        said = found.said() or "no broker is live"
+        said = found.said() or detail_of("read-back/none-live")
         return Wait(seconds=poll_s if found.differing else ASK_AGAIN_S, detail=said)
     if found.not_asked:
-        return Wait(
-            seconds=poll_s, detail=f"asked {len(found.agreed)} of {len(live)} brokers so far"
-        )
+        said = detail_of("read-back/asked", asked=len(found.agreed), brokers=len(live))
+        return Wait(seconds=poll_s, detail=said)
     if not found.silent:
         memo.pop("silent_since_s", None)
     elif now_s - memo.setdefault("silent_since_s", now_s) < UNKNOWN_S:
-        return Wait(seconds=ASK_AGAIN_S, detail=f"{found.said()}; asked again")
+        return Wait(
+            seconds=ASK_AGAIN_S, detail=together(found.said(), detail_of("read-back/again"))
+        )
     unknown = found.said()
-    return Done(detail=f"{detail}; unknown: {unknown}" if unknown else detail)
+    return Done(detail=together(detail, detail_of("lead/unknown"), unknown) if unknown else detail)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,16 +108,26 @@ class _Found:
     refusals: dict[int, GatewayError] = field(default_factory=dict)
     not_asked: list[int] = field(default_factory=list)
 
-    def said(self) -> str:
+    def said(self) -> Detail:
         """Brokers that say the same are named together."""
-        texts: dict[str, list[int]] = {}
-        for broker, text in self.differing.items():
-            texts.setdefault(f": {text}", []).append(broker)
-        for broker in self.silent:
-            texts.setdefault(" did not answer", []).append(broker)
-        for broker, error in self.refusals.items():
-            texts.setdefault(f" refused ({error.code})", []).append(broker)
-        return "; ".join(f"{brokers_named(brokers)}{text}" for text, brokers in texts.items())
+        details = [
+            together(detail_of("lead/brokers", **broker_params(brokers)), text)
+            for text, brokers in _by_what(self.differing).items()
+        ]
+        if self.silent:
+            details.append(detail_of("read-back/silent", **broker_params(self.silent)))
+        codes = {broker: error.code for broker, error in self.refusals.items()}
+        for code, brokers in _by_what(codes).items():
+            details.append(detail_of("read-back/refused", error=code, **broker_params(brokers)))
+        return together(*details)
+
+
+def _by_what(said: Mapping[int, str]) -> dict[str, list[int]]:
+    """The brokers that said it, in the order in which it was said first."""
+    found: dict[str, list[int]] = {}
+    for broker, what in said.items():
+        found.setdefault(what, []).append(broker)
+    return found
 
 
 def _ask(

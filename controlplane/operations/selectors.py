@@ -265,6 +265,7 @@ def step_dict(step: Step, operation: Operation) -> dict[str, Any]:
         "state": step_state(state=step.state, of_operation=operation.state),
         "attempts": step.attempts,
         "detail": step.detail,
+        "detail_parts": step.detail_parts,
         "progress_done": step.progress_done,
         "progress_total": step.progress_total,
         "unit": step.unit,

@@ -25,6 +25,15 @@ class KindField(serializers.CharField):
     """The name of a registered kind; `schema` puts the names into the document."""
 
 
+class DetailPartSerializer(Shape):
+    code = serializers.CharField(
+        help_text="Which sentence it is; it stays when the sentence is put another way. One that"
+        " begins with lead/ leads in the next one."
+    )
+    params = ParamsField(help_text="What was put into the sentence, as in warnings.")
+    text = serializers.CharField(help_text="The sentence in English.")
+
+
 class StepSerializer(Shape):
     index = serializers.IntegerField()
     name = serializers.CharField()
@@ -35,7 +44,14 @@ class StepSerializer(Shape):
     phase = serializers.ChoiceField(["execute", "verify", "always", "restore", "teardown"])
     state = serializers.ChoiceField(STEP_STATE_CHOICES)
     attempts = serializers.IntegerField()
-    detail = serializers.CharField(allow_blank=True)
+    detail = serializers.CharField(
+        allow_blank=True, help_text="What it does or has come to, in English."
+    )
+    detail_parts = DetailPartSerializer(
+        many=True,
+        help_text="The sentences of the detail, one after the other. Empty: it has no codes, as"
+        " what a step failed with, or a step of an earlier version.",
+    )
     progress_done = serializers.IntegerField(allow_null=True)
     progress_total = serializers.IntegerField(allow_null=True)
     unit = serializers.CharField(allow_blank=True)

@@ -2,6 +2,7 @@ import { Loader, Progress } from "@mantine/core";
 import { IconBan, IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled } from "@tabler/icons-react";
 import { formatBytes, formatInteger, toDate } from "@/lib/format";
 import { stepTitle } from "@/lib/sentences";
+import { detailText } from "@/lib/step-details";
 import { useNow } from "@/lib/use-now";
 import type { Operation, OperationStep } from "@/lib/types";
 import { words } from "@/words/plans";
@@ -45,7 +46,7 @@ export function OperationSteps({ operation }: { operation: Operation }) {
             <Took step={step} />
             {(step.detail || step.progress_total) && (
               <div className="ps-step-detail">
-                {step.detail}
+                {detailText(step)}
                 {step.progress_total ? (
                   <div style={{ display: "flex", alignItems: "center", gap: 10, marginTop: 3 }}>
                     <Progress

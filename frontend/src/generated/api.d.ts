@@ -5566,6 +5566,16 @@ export interface components {
             text: string;
             took_ms: number;
         };
+        DetailPart: {
+            /** @description Which sentence it is; it stays when the sentence is put another way. One that begins with lead/ leads in the next one. */
+            code: string;
+            /** @description What was put into the sentence, as in warnings. */
+            params: {
+                [key: string]: string | number | null;
+            };
+            /** @description The sentence in English. */
+            text: string;
+        };
         Diagnosis: {
             /**
              * Format: date-time
@@ -9451,7 +9461,10 @@ export interface components {
         StateAfterEnum: "active" | "cordoned" | "draining" | "lost" | "removed";
         Step: {
             attempts: number;
+            /** @description What it does or has come to, in English. */
             detail: string;
+            /** @description The sentences of the detail, one after the other. Empty: it has no codes, as what a step failed with, or a step of an earlier version. */
+            detail_parts: components["schemas"]["DetailPart"][];
             /** Format: date-time */
             finished_at: string | null;
             index: number;

@@ -31,8 +31,12 @@ function* strings(value: unknown): Generator<string> {
     for (const [name, one] of Object.entries(value)) if (!hasCode(value, name)) yield* strings(one);
 }
 
-const hasCode = (row: object, name: string): boolean =>
-  typeof (row as Record<string, unknown>)[`${name}_code`] === "string";
+/** A text has its code beside it, or is put together of parts that have. */
+function hasCode(row: object, name: string): boolean {
+  const { [`${name}_code`]: code, [`${name}_parts`]: parts, code: own, params } = row as Record<string, unknown>;
+  const isPart = name === "text" && typeof own === "string" && typeof params === "object";
+  return typeof code === "string" || (Array.isArray(parts) && parts.length > 0) || isPart;
+}
 
 /** Lists of values that are the same in every language, each by one of them: what protocols define, and what programs are called. */
 const NAMES = ["SCRAM-SHA-512", "SASL_SSL", "CRITICAL", "SSL", "librdkafka"];

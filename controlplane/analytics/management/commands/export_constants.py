@@ -14,6 +14,7 @@ from controlplane.observed.drift_sentences import DIFFERENCES, PROBLEMS, UNREAD
 from controlplane.operations.extents import TITLES
 from controlplane.operations.operations import kind_names, required_kind
 from controlplane.operations.sentences import PHRASES, WARNINGS
+from controlplane.operations.sentences.details import DETAILS
 from controlplane.operations.sentences.summaries import SUMMARIES
 from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
 from spark_analytics.contracts.statuses import (
@@ -142,6 +143,7 @@ def sentences() -> str:
             ("What plans count of what they hit.", "EXTENTS", table, dict(TITLES)),
             ("What steps of operations are called.", "STEPS", table, steps),
             ("What plans and operations do, as templates.", "SUMMARIES", table, dict(SUMMARIES)),
+            ("What steps say of themselves, as templates.", "STEP_DETAILS", table, dict(DETAILS)),
             (
                 "What plans warn of, as templates (controlplane/common/sentences.py).",
                 "WARNINGS",

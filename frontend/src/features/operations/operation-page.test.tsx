@@ -263,7 +263,7 @@ describe("one operation", () => {
 
   it("keeps its steps while the plan is missing", async () => {
     await open(answer(operation(), unavailable("The database is busy.")));
-    expect(await steps()).toHaveLength(1);
+    expect(await steps()).toHaveLength(2);
     expect(await screen.findByText(/The database is busy\. The rest of the page is not affected/)).toBeTruthy();
   });
 

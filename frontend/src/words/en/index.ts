@@ -47,6 +47,7 @@ export { sentences } from "./sentences";
 export { session } from "./session";
 export { settings } from "./settings";
 export { statuses } from "./statuses";
+export { stepDetails } from "./step-details";
 export { summaries } from "./summaries";
 export { timeline } from "./timeline";
 export { topicPartitions } from "./topic-partitions";

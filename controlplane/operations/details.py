@@ -1,0 +1,86 @@
+"""What a step says of itself: sentences of `sentences.details` by their codes. Pure.
+
+A detail is its English, which knows the parts that it is made of: whoever keeps it keeps both.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from controlplane.common.sentences import Param, rendered
+from controlplane.operations.sentences.details import DETAILS, LEAD
+
+BETWEEN = "; "
+AS_IT_CAME = "as-it-came"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sentence with what is put into it."""
+
+    code: str
+    params: Mapping[str, Param]
+    text: str
+
+    def as_row(self) -> dict[str, Any]:
+        """As it is kept, and as REST says it."""
+        return {"code": self.code, "params": dict(self.params), "text": self.text}
+
+
+class Detail(str):
+    """The English of its parts, one after the other."""
+
+    __slots__ = ("parts",)
+    parts: tuple[Part, ...]
+
+    def __new__(cls, parts: Iterable[Part]) -> Self:
+        held = tuple(parts)
+        made = super().__new__(cls, _joined(held))
+        made.parts = held
+        return made
+
+
+def _joined(parts: tuple[Part, ...]) -> str:
+    """Parts that lead in another one end with a colon: a space follows."""
+    text, is_led = "", True
+    for part in parts:
+        between = "" if not text else " " if is_led else BETWEEN
+        text += between + part.text
+        is_led = part.code.startswith(LEAD)
+    return text
+
+
+def detail_of(code: str, **params: Param) -> Detail:
+    """The sentence of this code.
+
+    Raises:
+        KeyError: there is none.
+        SentenceError: it takes other parameters.
+    """
+    return Detail([Part(code, params, rendered(DETAILS[code], params))])
+
+
+def together(*details: str) -> Detail:
+    """One after the other; those without a text are left out, a free text stays as it came."""
+    return Detail(
+        part for detail in details if detail for part in _as_detail(detail).parts if part.text
+    )
+
+
+def _as_detail(text: str) -> Detail:
+    return text if isinstance(text, Detail) else detail_of(AS_IT_CAME, said=text)
+
+
+def rows_of(detail: str) -> list[dict[str, Any]]:
+    """The parts as rows, to keep; none of a text without a code."""
+    return [part.as_row() for part in detail.parts] if isinstance(detail, Detail) else []
+
+
+def detail_from(rows: Iterable[Mapping[str, Any]]) -> Detail:
+    """The detail that was kept as `rows_of`."""
+    return Detail(Part(row["code"], row["params"], row["text"]) for row in rows)
+
+
+def broker_params(brokers: Collection[int]) -> dict[str, Param]:
+    """As sentences take them that name brokers: how many, and which."""
+    return {"count": len(brokers), "brokers": ", ".join(map(str, sorted(brokers)))}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { STEP_DETAILS } from "@/generated/sentences";
+import { stepDetails } from "@/words/en/step-details";
+import { detailText } from "./step-details";
+
+const part = (code: string, params: Record<string, string | number | null>, text = "Fly.") => ({ code, params, text });
+
+describe("details of steps", () => {
+  it("are there for everything that steps say, with the same parameters, in the service's words", () => {
+    expect(Object.keys(STEP_DETAILS).length).toBeGreaterThan(8);
+    expect(stepDetails.sentences).toEqual(STEP_DETAILS);
+  });
+
+  it("are the service's own where they have no codes, or one that is not known", () => {
+    expect(detailText({ detail: "Fly.", detail_parts: [] })).toBe("Fly.");
+    expect(detailText({ detail: "", detail_parts: [part("moon/fly", {})] })).toBe("Fly.");
+    expect(detailText({ detail: "", detail_parts: [part("read-back/refused", {})] })).toBe("Fly.");
+  });
+
+  it("are the catalogue's, one after the other, where it is", () => {
+    const parts = [
+      part("read-back/as-planned", {}),
+      part("lead/unknown", {}),
+      part("read-back/silent", { count: 2, brokers: "2, 3" }),
+      part("read-back/refused", { count: 1, brokers: "4", error: "NOT_CONTROLLER" }),
+    ];
+    expect(detailText({ detail: "", detail_parts: parts })).toBe(
+      "read back as planned; unknown: brokers 2, 3 did not answer; broker 4 refused (NOT_CONTROLLER)",
+    );
+  });
+});

@@ -1,0 +1,119 @@
+"""What steps say is made of sentences of the table, by their codes and parameters."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from controlplane.common.sentences import SentenceError, names_in
+from controlplane.operations.details import (
+    Detail,
+    broker_params,
+    detail_from,
+    detail_of,
+    rows_of,
+    together,
+)
+from controlplane.operations.sentences.details import DETAILS
+
+SERVICE = Path(__file__).parents[3] / "controlplane"
+TABLES = SERVICE / "operations" / "sentences" / "details"
+SAID_BY_CODE = ("operations",)
+"""The packages whose steps say everything by a code."""
+PUT_TOGETHER: tuple[str, ...] = ()
+"""What codes begin with of which a part is worked out."""
+
+
+def sources():
+    return {path: path.read_text() for path in SERVICE.rglob("*.py") if TABLES not in path.parents}
+
+
+def calls(*names):
+    for path, text in sources().items():
+        if any(f"{name}(" in text for name in names):
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in names:
+                    yield path, node
+
+
+def test_every_sentence_that_is_said_is_there_with_its_parameters():
+    found = 0
+    for path, call in calls("detail_of"):
+        code = call.args[0]
+        if isinstance(code, ast.Constant):
+            found += 1
+            given = {word.arg for word in call.keywords}
+            assert None in given or given == names_in(DETAILS[code.value]), (
+                f"{path.name}:{call.lineno}"
+            )
+    assert found > 5
+
+
+def test_every_sentence_is_said_somewhere():
+    said = "\n".join(sources().values())
+    silent = [
+        code for code in DETAILS if f'"{code}"' not in said and not code.startswith(PUT_TOGETHER)
+    ]
+    assert silent == []
+
+
+def test_no_step_says_a_text_without_a_code():
+    for path, call in calls("Done", "Wait", "read_back", "read_back_everywhere"):
+        if path.relative_to(SERVICE).parts[0] in SAID_BY_CODE:
+            details = [word.value for word in call.keywords if word.arg == "detail"]
+            texts = [
+                node
+                for detail in details
+                for node in (detail, *ast.iter_child_nodes(detail))
+                if isinstance(node, ast.JoinedStr)
+                or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value)
+            ]
+            is_by_code = all(
+                isinstance(detail, ast.Call) and getattr(detail.func, "id", "") == "detail_of"
+                for detail in details
+            )
+            assert not texts or is_by_code, f"{path.name}:{call.lineno}"
+
+
+def test_a_detail_is_its_english_and_knows_its_parts():
+    found = detail_of("read-back/asked", asked=1, brokers=3)
+    assert found == "asked 1 of 3 brokers so far"
+    assert rows_of(found) == [
+        {
+            "code": "read-back/asked",
+            "params": {"asked": 1, "brokers": 3},
+            "text": "asked 1 of 3 brokers so far",
+        }
+    ]
+    assert rows_of("no answer") == rows_of("") == []
+
+
+def test_parts_stand_one_after_the_other_and_one_that_leads_before_the_next():
+    found = together(
+        detail_of("read-back/as-planned"),
+        "",
+        detail_of("lead/unknown"),
+        detail_of("read-back/silent", **broker_params([3, 2])),
+        detail_of("read-back/refused", error="NOT_CONTROLLER", **broker_params([4])),
+        "as the disk says",
+    )
+    assert found == (
+        "read back as planned; unknown: brokers 2, 3 did not answer;"
+        " broker 4 refused (NOT_CONTROLLER); as the disk says"
+    )
+    assert [row["code"] for row in rows_of(found)] == [
+        "read-back/as-planned",
+        "lead/unknown",
+        "read-back/silent",
+        "read-back/refused",
+        "as-it-came",
+    ]
+    kept = detail_from(rows_of(found))
+    assert (kept, rows_of(kept)) == (found, rows_of(found))
+    assert together() == together("") == ""
+    assert isinstance(together(found, found), Detail)
+
+
+def test_other_parameters_are_a_mistake():
+    with pytest.raises(SentenceError):
+        detail_of("read-back/as-planned", brokers=3)

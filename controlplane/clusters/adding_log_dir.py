@@ -38,7 +38,7 @@ from controlplane.clusters.rolling import (
 )
 from controlplane.clusters.versions_read import reported_by
 from controlplane.common.problems import Conflict, field_problem
-from controlplane.common.words import counted
+from controlplane.operations.details import detail_of, together
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -145,12 +145,15 @@ class AddLogDirectory(DirectoryKind):
                     f" ({one.error}). {one.problem}".rstrip(),
                 )
             if one.state != WORKING:
-                return read_back(f"broker {row.broker_id} does not name {name} yet", poll_s=1.0)
+                not_yet = detail_of(
+                    "directory/not-named", broker=str(row.broker_id), directory=name
+                )
+                return read_back(not_yet, poll_s=1.0)
         found = RollKind.verify(self, context)
         if isinstance(found, Wait):
             return found
-        text = f"{counted(len(rows), 'broker')} can use {name}; {found.detail}"
-        return read_back(None, detail=text, progress=found.progress)
+        usable = detail_of("directory/usable", brokers=len(rows), directory=name)
+        return read_back(None, detail=together(usable, found.detail), progress=found.progress)
 
     def _rows(self, context: StepContext) -> list[Broker]:
         return list(Broker.objects.filter(cluster=cluster_of(context)))

@@ -40,10 +40,10 @@ from controlplane.clusters.specs import check_config
 from controlplane.common.kafka_configs import check_broker_settings, is_dynamic, is_tenants
 from controlplane.common.problems import Conflict, Invalid, pointer_of
 from controlplane.common.serializers import Shape
-from controlplane.common.words import counted
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import ConfigEntry
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.details import detail_of, together
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -62,7 +62,7 @@ KEYS_MAX: Final = 50
 DYNAMIC, STATIC = "dynamic", "static"
 OF_ALL, OF_ONE = "DYNAMIC_DEFAULT_BROKER_CONFIG", "DYNAMIC_BROKER_CONFIG"
 CONFIG_BEFORE: Final = "config"
-UNCHANGED: Final = "nothing is changed at the brokers"
+UNCHANGED: Final = detail_of("settings/unchanged")
 SET_STAYS = "Settings that were changed by then stay changed: the undo puts them back."
 
 
@@ -237,7 +237,7 @@ class ClusterConfigure(RollKind):
         """The default of all brokers; again it is the same."""
         wanted = _wanted(context, DYNAMIC)
         if not wanted:
-            return Done(detail="no key is taken while brokers run")
+            return Done(detail=detail_of("settings/none-while-running"))
         if context.inputs.get("adopt"):
             return Done(detail=UNCHANGED)
         gateway = self.gateway(context)
@@ -246,21 +246,19 @@ class ClusterConfigure(RollKind):
         for broker in sorted({row["broker"] for row in own}):
             keys = [row["key"] for row in own if row["broker"] == broker]
             gateway.alter_broker_configs(broker, dict.fromkeys(keys))
-        said = f"{counted(len(wanted), 'key')} set for all brokers"
-        return Done(
-            detail=f"{said}; {counted(len(own), 'own setting')} taken away" if own else said
-        )
+        gone = detail_of("settings/own-gone", settings=len(own)) if own else ""
+        return Done(detail=together(detail_of("settings/set", keys=len(wanted)), gone))
 
     def write_static(self, context: StepContext) -> Done:
         """Into the cluster's row, of which every broker's configuration is made from now on."""
         wanted = _wanted(context, STATIC)
         if not wanted:
-            return Done(detail="no key needs a restart")
+            return Done(detail=detail_of("settings/no-restart"))
         cluster = cluster_of(context)
         config = {**cluster.config, **wanted}
         kept = {key: value for key, value in config.items() if value is not None}
         Cluster.objects.filter(pk=cluster.pk).update(config=kept)
-        return Done(detail=f"{counted(len(wanted), 'key')} written")
+        return Done(detail=detail_of("settings/written", keys=len(wanted)))
 
     def read_back(self, context: StepContext) -> Done | Wait:
         wanted = {row["key"]: row for row in context.diff["changes"]}
@@ -273,9 +271,9 @@ class ClusterConfigure(RollKind):
                 for key, row in wanted.items()
                 if not _agrees(row, entries.get(key), no_own=(broker, key) in removed)
             ]
-            return f"{bad[0]} is another" if bad else None
+            return detail_of("settings/another", key=bad[0]) if bad else None
 
-        detail = f"every broker goes by {counted(len(wanted), 'setting')} as planned"
+        detail = detail_of("settings/as-planned", settings=len(wanted))
         return read_back_everywhere(context, self.gateway(context), differing, detail=detail)
 
     steps = (

@@ -56,6 +56,7 @@ from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.details import detail_of, together
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -226,12 +227,12 @@ class EmptyLogDirectory(DirectoryKind):
 
     def roll(self, context: StepContext) -> Done | Wait:
         if not context.diff["remove"]:
-            return Done(detail="the brokers keep the directory")
+            return Done(detail=detail_of("directory/kept"))
         return super().roll(context)
 
     def settle(self, context: StepContext) -> Done | Wait:
         if not context.diff["remove"]:
-            return Done(detail="no broker was to be restarted")
+            return Done(detail=detail_of("roll/none-meant"))
         return super().settle(context)
 
     def verify(self, context: StepContext) -> Done | Wait:
@@ -246,16 +247,24 @@ class EmptyLogDirectory(DirectoryKind):
                         "directory-not-empty",
                         f"The host of broker {row.broker_id} keeps {name}: {one.problem}",
                     )
-                return read_back(f"broker {row.broker_id} still has {name}", poll_s=1.0)
+                still = detail_of(
+                    "directory/still-there", broker=str(row.broker_id), directory=name
+                )
+                return read_back(still, poll_s=1.0)
             if one.replicas:
-                text = f"{counted(len(one.replicas), 'replica')} in {name} of broker"
-                return read_back(f"{text} {row.broker_id}", poll_s=1.0)
+                there = detail_of(
+                    "directory/replicas-there",
+                    replicas=len(one.replicas),
+                    directory=name,
+                    broker=str(row.broker_id),
+                )
+                return read_back(there, poll_s=1.0)
         found = RollKind.verify(self, context)
         if isinstance(found, Wait):
             return found
-        did = "has no replicas" if not context.diff["remove"] else "is used by none of them"
-        text = f"{name} {did}: {counted(len(rows), 'broker')}; {found.detail}"
-        return read_back(None, detail=text, progress=found.progress)
+        code = "directory/unused" if context.diff["remove"] else "directory/no-replicas"
+        did = detail_of(code, directory=name, brokers=len(rows))
+        return read_back(None, detail=together(did, found.detail), progress=found.progress)
 
     def _rows(self, context: StepContext) -> list[Broker]:
         """With their cluster, which is then not asked for by itself."""

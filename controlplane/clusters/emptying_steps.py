@@ -27,6 +27,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, TopicDescription
+from controlplane.operations.details import broker_params, detail_of
 from controlplane.operations.operations import (
     Done,
     Progress,
@@ -35,7 +36,6 @@ from controlplane.operations.operations import (
     StepRetryError,
     Wait,
 )
-from controlplane.operations.read_back import brokers_named
 
 RATE_KEY: Final = "replica.alter.log.dirs.io.max.bytes.per.second"
 OF_ONE: Final = "DYNAMIC_BROKER_CONFIG"
@@ -57,10 +57,11 @@ MOVING: Final = "moving"
 def limit(context: StepContext, gateway: ClusterGateway) -> Done | Wait:
     brokers = limited(context)
     if not brokers or (wanted := wanted_now(context)) is None:
-        return Done(detail="no limit")
+        return Done(detail=detail_of("directory/no-limit"))
     if (waits := limit_again(context, gateway, wanted)) is not None:
         return waits
-    return Done(detail=f"{wanted} bytes/s on {counted(len(brokers), 'broker')}")
+    said = detail_of("directory/limit", limit_bytes_per_s=wanted, brokers=len(brokers))
+    return Done(detail=said)
 
 
 def limited(context: StepContext) -> list[int]:
@@ -83,7 +84,7 @@ def limit_again(context: StepContext, gateway: ClusterGateway, wanted: int | Non
         return None
     if LIMITS not in memo:
         memo[LIMITS] = _limits_on(gateway, brokers)
-        return Wait(seconds=0.0, detail="what brokers had is noted")
+        return Wait(seconds=0.0, detail=detail_of("directory/limits-noted"))
     before: dict[str, str | None] = memo[LIMITS]
     values = {broker: before[str(broker)] if wanted is None else str(wanted) for broker in brokers}
     found = _limits_on(gateway, brokers)
@@ -91,7 +92,8 @@ def limit_again(context: StepContext, gateway: ClusterGateway, wanted: int | Non
     for broker in differing:
         gateway.at(broker).alter_broker_configs(broker, {RATE_KEY: values[broker]})
     if differing:
-        return Wait(seconds=0.0, detail=f"limit set on {brokers_named(differing)}")
+        said = detail_of("directory/limit-set", **broker_params(differing))
+        return Wait(seconds=0.0, detail=said)
     memo[LIMIT_IS] = wanted
     return None
 
@@ -115,16 +117,16 @@ def lift(context: StepContext, gateway: ClusterGateway) -> Done | Wait:
     """What each broker had before; one that is away now is tried until the step's deadline."""
     before: dict[str, str | None] = context.memo.get(LIMITS, {})
     if not before:
-        return Done(detail="no limit was set")
+        return Done(detail=detail_of("directory/no-limit-was"))
     live = {node.id for node in gateway.describe_cluster().brokers}
     left = [int(broker) for broker in before if int(broker) not in live]
     for broker, value in before.items():
         if int(broker) in live:
             gateway.at(int(broker)).alter_broker_configs(int(broker), {RATE_KEY: value})
     if left:
-        return Wait(seconds=POLL_S, detail=f"broker {left[0]} is away")
+        return Wait(seconds=POLL_S, detail=detail_of("directory/broker-away", broker=str(left[0])))
     context.memo.pop(LIMIT_IS, None)
-    return Done(detail=f"as before on {counted(len(before), 'broker')}")
+    return Done(detail=detail_of("directory/limit-lifted", brokers=len(before)))
 
 
 # -- the moves
@@ -153,9 +155,10 @@ def move(
             begin(gateway, row.broker_id, name, among)
     progress = _progress(context, left_bytes, left)
     if not left:
-        return Done(detail=f"nothing lies in {name}", progress=progress)
+        return Done(detail=detail_of("directory/empty", directory=name), progress=progress)
     _require_going_on(context, left_bytes, left)
-    return Wait(seconds=POLL_S, detail=f"{counted(left, 'replica')} to go", progress=progress)
+    to_go = detail_of("directory/to-go", replicas=left)
+    return Wait(seconds=POLL_S, detail=to_go, progress=progress)
 
 
 def begin(gateway: ClusterGateway, broker: int, name: str, among: list[Directory]) -> None:
@@ -225,7 +228,7 @@ def hold(
             ended += len(moving)
     arrived = context.memo.get(MOVING, {}).get("most", 0) - left
     return Done(
-        detail=f"{counted(ended, 'move')} ended" if ended else "no move was under way",
+        detail=detail_of("directory/moves-ended", moves=ended),
         remains=(ARRIVED,) if arrived > 0 else (),
     )
 

@@ -48,6 +48,7 @@ from controlplane.clusters.unfinished import Unfinished, keys_of, unfinished_on
 from controlplane.common.crypto import new_password, seal, unseal
 from controlplane.common.problems import Conflict
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -307,12 +308,12 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
 
     def check(self, context: StepContext) -> Done:
         require_reach(self, context)
-        return Done(detail="as planned")
+        return Done(detail=detail_of("step/as-planned"))
 
     def verify(self, context: StepContext) -> Done | Wait:
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
-            return Done(detail="it runs on without Penstock")
+            return Done(detail=detail_of("cluster/runs-on"))
         return services.await_deleted(cluster)
 
     def prepare(self, operation: Operation, plan: Plan) -> None:  # noqa: ARG002 - a hook

@@ -48,6 +48,7 @@ from controlplane.clusters.selectors import host_rows
 from controlplane.common.problems import Conflict
 from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -179,7 +180,7 @@ class ChangeAddresses(RollKind):
         """
         RollKind.check(self, context)
         _check_serving(context, self.roller(context))
-        return Done(detail="the agents serve at the addresses of the plan")
+        return Done(detail=detail_of("addresses/serving"))
 
     def roll(self, context: StepContext) -> Done | Wait:
         """Before each broker that is not begun yet the agents are asked once more."""
@@ -187,7 +188,7 @@ class ChangeAddresses(RollKind):
         if roller.book.under_way is None and roller.book.waiting:
             _check_serving(context, roller, only=set(roller.book.waiting))
         return roller.tick() or Done(
-            detail=f"{counted(roller.book.done, 'broker')} advertise their host's address",
+            detail=detail_of("addresses/done", brokers=roller.book.done),
             progress=roller.progress(),
         )
 
@@ -197,8 +198,9 @@ class ChangeAddresses(RollKind):
         nodes = {node.id: node.host for node in self.gateway(context).describe_cluster().brokers}
         others = [broker for broker, host in wanted.items() if nodes.get(broker) != host]
         if others:
+            host = nodes.get(others[0])
             return read_back(
-                f"broker {others[0]} advertises {nodes.get(others[0], 'nothing')}", poll_s=1.0
+                detail_of("addresses/other", broker=str(others[0]), host=host), poll_s=1.0
             )
         return RollKind.verify(self, context)
 
@@ -207,7 +209,7 @@ class ChangeAddresses(RollKind):
         roller = self.roller(context)
         failed = [one for one, state in roller.book.states.items() if state == FAILED]
         if not failed:
-            return Done(detail="no broker is left behind")
+            return Done(detail=detail_of("roll/none-behind"))
         before = {row["id"]: row["from_address"] for row in context.diff["brokers"]}
         rows = [row for row in roller.brokers if row.broker_id in failed]
         for row in rows:
@@ -217,7 +219,7 @@ class ChangeAddresses(RollKind):
         waits = services.await_processes_of(rows)
         if isinstance(waits, Wait):
             return waits
-        text = f"{counted(len(rows), 'broker')} put back to the address of before"
+        text = detail_of("addresses/put-back", brokers=len(rows))
         return Done(detail=text, remains=(f"{text[:1].upper()}{text[1:]}.",))
 
     steps = (

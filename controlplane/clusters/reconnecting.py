@@ -50,8 +50,8 @@ from controlplane.clusters.rolling import (
 from controlplane.clusters.zookeeper_away import away
 from controlplane.common.problems import Conflict
 from controlplane.common.serializers import Shape
-from controlplane.common.words import counted
 from controlplane.gateway.patience import bounded
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -161,7 +161,7 @@ class ChangeZooKeeper(RollKind):
         """
         RollKind.check(self, context)
         _check_proven(context, self.roller(context))
-        return Done(detail="the new connect string leads to the ensemble of the plan")
+        return Done(detail=detail_of("connect/proven"))
 
     def roll(self, context: StepContext) -> Done | Wait:
         """Before each broker that is not begun yet its host's agent is asked once more."""
@@ -169,7 +169,7 @@ class ChangeZooKeeper(RollKind):
         if roller.book.under_way is None and roller.book.waiting:
             _check_proven(context, roller, only=set(roller.book.waiting))
         return roller.tick() or Done(
-            detail=f"{counted(roller.book.done, 'broker')} started with the new connect string",
+            detail=detail_of("connect/done", brokers=roller.book.done),
             progress=roller.progress(),
         )
 
@@ -183,10 +183,10 @@ class ChangeZooKeeper(RollKind):
         for row in rows:
             report = reports.get(row.broker_id)
             if report is None or not report.zookeeper:
-                text = f"which connect string broker {row.broker_id} uses is not known"
+                text = detail_of("connect/unknown", broker=str(row.broker_id))
                 return read_back(text, poll_s=1.0)
             if report.zookeeper != connect:
-                text = f"broker {row.broker_id} was started with another connect string"
+                text = detail_of("connect/other", broker=str(row.broker_id))
                 return read_back(text, poll_s=1.0)
         return RollKind.verify(self, context)
 
@@ -195,7 +195,7 @@ class ChangeZooKeeper(RollKind):
         roller = self.roller(context)
         failed = [one for one, state in roller.book.states.items() if state == FAILED]
         if not failed:
-            return Done(detail="no broker is left behind")
+            return Done(detail=detail_of("roll/none-behind"))
         before = context.preconditions[BEFORE]
         rows = [row for row in roller.brokers if row.broker_id in failed]
         for row in rows:
@@ -205,7 +205,7 @@ class ChangeZooKeeper(RollKind):
         waits = services.await_processes_of(rows)
         if isinstance(waits, Wait):
             return waits
-        text = f"{counted(len(rows), 'broker')} put back to the connect string of before"
+        text = detail_of("connect/put-back", brokers=len(rows))
         return Done(detail=text, remains=(f"{text[:1].upper()}{text[1:]}.",))
 
     steps = (

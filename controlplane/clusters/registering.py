@@ -28,6 +28,7 @@ from controlplane.common.times import iso
 from controlplane.common.words import counted
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -109,11 +110,11 @@ class ClusterRegister(AddsCluster):
         cluster = cluster_of(context)
         found = gateway_for(cluster).describe_cluster()
         Cluster.objects.filter(pk=cluster.pk).update(kafka_id=found.cluster_id)
-        return Done(detail=f"{counted(len(found.brokers), 'broker')} answering")
+        return Done(detail=detail_of("cluster/answering", brokers=len(found.brokers)))
 
     def verify(self, context: StepContext) -> Done:
         gateway = gateway_for(self.added(context))
-        return Done(detail=counted(len(gateway.list_topics()), "topic"))
+        return Done(detail=detail_of("cluster/topics", topics=len(gateway.list_topics())))
 
     def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
@@ -175,21 +176,21 @@ class ClusterCredentials(ClusterOperationKind):
             _check_same(cluster, trial)
         except (Problem, GatewayError) as error:
             raise StepFailedError("way-in-refused", str(error)) from error
-        return Done(detail=f"{counted(trial.brokers, 'broker')} answering")
+        return Done(detail=detail_of("cluster/answering", brokers=trial.brokers))
 
     def replace(self, context: StepContext) -> Done:
         cluster = cluster_of(context)
         columns = _columns(_with_address(context.inputs, cluster), context.secrets)
         Cluster.objects.filter(pk=cluster.pk).update(**columns)
         drop_gateway(cluster.id)
-        return Done(detail="the earlier credentials are forgotten")
+        return Done(detail=detail_of("cluster/credentials-forgotten"))
 
     def verify(self, context: StepContext) -> Done:
         cluster = cluster_of(context)
         gateway = gateway_for(cluster)
         found = gateway.describe_cluster()
         Cluster.objects.filter(pk=cluster.pk, kafka_id="").update(kafka_id=found.cluster_id)
-        return Done(detail=counted(len(gateway.list_topics()), "topic"))
+        return Done(detail=detail_of("cluster/topics", topics=len(gateway.list_topics())))
 
     steps = (
         StepSpec(

@@ -41,6 +41,7 @@ from controlplane.clusters.selectors import explained, host_rows
 from controlplane.clusters.specs import check_config
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.serializers import Shape
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -184,7 +185,7 @@ class ClusterReplaceBroker(ClusterOperationKind):
     def check(self, context: StepContext) -> Done:
         broker, planned = context.inputs["broker"], _planned(context.preconditions)
         places.still_free(cluster_of(context), broker, planned)
-        return Done(detail="as planned")
+        return Done(detail=detail_of("step/as-planned"))
 
     def leave(self, context: StepContext) -> Done | Wait:
         return self.replacement(context).leave()

@@ -13,6 +13,7 @@ from typing import Final
 from controlplane.clusters.rolls import Facts, Obstacle, Unavoidable, held, obstacles
 from controlplane.common.words import counted
 from controlplane.gateway.types import TopicDescription
+from controlplane.operations.details import detail_of, name_params
 
 MOVE, REBUILD = "move", "rebuild"
 """`move`: its host lives and stops it. `rebuild`: its host is away or was declared lost."""
@@ -40,8 +41,7 @@ def way_of(found: Situation) -> str | Obstacle:
     if found.is_live:
         return Obstacle(
             code="agent-away",
-            text=f"broker {found.broker} is up and the agent of its host is away, so nobody can"
-            " stop it there",
+            text=detail_of("obstacle/agent-away", broker=str(found.broker)),
         )
     return REBUILD
 
@@ -56,17 +56,25 @@ def in_the_way(way: str, broker: int, facts: Facts) -> list[Obstacle]:
         found.append(
             Obstacle(
                 code="partitions-lost",
-                text=f"no other broker has {counted(len(lost), 'partition')} of broker {broker} in"
-                f" sync ({named(lost)}): what is in them would be lost",
+                text=detail_of(
+                    "obstacle/partitions-lost",
+                    partitions=len(lost),
+                    broker=str(broker),
+                    **name_params(lost, NAMED_MAX),
+                ),
             )
         )
     if broker in facts.live:
-        found.append(Obstacle(code="broker-up", text=f"broker {broker} is up"))
+        found.append(
+            Obstacle(code="broker-up", text=detail_of("obstacle/broker-up", broker=str(broker)))
+        )
     if facts.controller is None:
-        found.append(Obstacle(code="no-controller", text="there is no active controller"))
+        found.append(Obstacle(code="no-controller", text=detail_of("obstacle/no-controller")))
     if facts.moving:
         moving = [f"{tp.topic}-{tp.partition}" for tp in facts.moving]
-        text = f"{counted(len(moving), 'partition')} are being reassigned ({named(moving)})"
+        text = detail_of(
+            "obstacle/reassigning", partitions=len(moving), **name_params(moving, NAMED_MAX)
+        )
         found.append(Obstacle(code="reassigning", text=text))
     return found
 

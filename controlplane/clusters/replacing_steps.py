@@ -4,7 +4,7 @@ A tick that only notes what the next one does answers `Wait(0)`: ticks take few 
 whoever goes on after a killed worker goes on with what was noted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,17 +15,18 @@ from controlplane.clusters.models import Broker, Cluster, LostBroker, OwedDeleti
 from controlplane.clusters.rebuild_limits import RENEW_S, limiter
 from controlplane.clusters.replacing_rules import (
     MOVE,
+    NAMED_MAX,
     NOTHING_ACCEPTED,
     in_the_way,
-    named,
     sole_holder,
     still_counted,
 )
+from controlplane.clusters.reports import Observed
 from controlplane.clusters.roll_look import look, objections
 from controlplane.clusters.rolls import behind, to_elect
-from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.operations.details import Detail, detail_of, name_params, together
 from controlplane.operations.operations import (
     Done,
     Progress,
@@ -108,22 +109,23 @@ class Replacement:
         if not found:
             self.memo.pop("blocked_since_s", None)
             return None
-        text = "; ".join(dict.fromkeys(one.text for one in found))
+        texts = list(dict.fromkeys(one.text for one in found))
         since_s = float(self.memo.setdefault("blocked_since_s", self.now_s))
         if self.now_s - since_s > SAFE_S:
             raise StepFailedError(
                 "replace-not-safe",
-                f"For {SAFE_S / 60:.0f} minutes broker {self.broker} could not be taken: {text}.",
+                f"For {SAFE_S / 60:.0f} minutes broker {self.broker} could not be taken:"
+                f" {'; '.join(texts)}.",
                 obstacles=[one.text for one in found],
             )
-        return Wait(seconds=SAFE_POLL_S, detail=f"waiting: {text}")
+        return Wait(seconds=SAFE_POLL_S, detail=together(detail_of("lead/waiting"), *texts))
 
     def _stop(self) -> Done | Wait:
         row = self.own_row()
         places.note_state(row, "stopped", self.generation + 1)
         if row.generation == self.generation + 1:
             places.write_state(self.cluster, row, count=self.broker_count)
-        return Done(detail=f"broker {self.broker} is to stop")
+        return Done(detail=detail_of("scale/to-stop", broker=str(self.broker)))
 
     def _note_where(self, row: Broker) -> None:
         """With its directories: begun elsewhere it says its new ones in their place."""
@@ -138,7 +140,7 @@ class Replacement:
         if row is not None:
             places.lose(row, self.context.operation.actor)
             return NEXT
-        return Done(detail=f"what is left of broker {self.broker} there never serves again")
+        return Done(detail=detail_of("replace/lost", broker=str(self.broker)))
 
     def await_left(self) -> Done | Wait:
         """Its process has ended; of a lost one ZooKeeper was told that it may not come back."""
@@ -147,9 +149,8 @@ class Replacement:
         row = self.own_row()
         report = services.reports_of([row]).get(self.broker)
         if report is not None and report.state == "stopped":
-            return Done(detail="its process has ended")
-        said = "nothing yet" if report is None else report.state
-        return Wait(seconds=POLL_S, detail=f"its agent says: {said}")
+            return Done(detail=detail_of("replace/ended"))
+        return Wait(seconds=POLL_S, detail=_agent_says(report))
 
     def _await_fence(self) -> Done | Wait:
         lost = LostBroker.objects.filter(cluster=self.cluster, broker_id=self.broker).first()
@@ -159,13 +160,14 @@ class Replacement:
             with places.zookeeper():
                 losing.fence_broker(lost)
             return NEXT
-        return Done(detail="its log directories are fenced")
+        return Done(detail=detail_of("replace/fenced"))
 
     def await_out_of_isr(self) -> Done | Wait:
         """Every live broker says that it is in no ISR: an empty one may begin."""
         live = {node.id for node in self.gateway.describe_cluster().brokers}
         if self.broker in live:
-            return Wait(seconds=POLL_S, detail=f"broker {self.broker} is still registered")
+            registered = detail_of("replace/still-registered", broker=str(self.broker))
+            return Wait(seconds=POLL_S, detail=registered)
         names = [
             topic.name
             for topic in self.gateway.list_topics()
@@ -177,12 +179,14 @@ class Replacement:
             except GatewayError as error:
                 if not error.retriable:
                     raise
-                return Wait(seconds=SAFE_POLL_S, detail=f"broker {other} does not answer")
+                silent = detail_of("obstacle/broker-silent", broker=str(other))
+                return Wait(seconds=SAFE_POLL_S, detail=silent)
             left = still_counted(self.broker, seen)
             if left:
-                text = f"{counted(len(left), 'partition')} still count it ({named(left)})"
-                return Wait(seconds=POLL_S, detail=f"{text}, as broker {other} says")
-        return Done(detail="no partition counts it any more")
+                still = _of_partitions("replace/still-counted", left)
+                says = detail_of("tail/as-broker-says", broker=str(other))
+                return Wait(seconds=POLL_S, detail=together(still, says))
+        return Done(detail=detail_of("replace/not-counted"))
 
     # -- to where it goes
     def move(self) -> Done | Wait:
@@ -203,7 +207,7 @@ class Replacement:
             places.move_row(self.own_row(), memo["to"], self._next_generation)
             return NEXT
         places.follow_address(self.cluster, before, memo["to"])
-        return Done(detail="another host is to have it")
+        return Done(detail=detail_of("replace/moved"))
 
     @property
     def _next_generation(self) -> int:
@@ -213,11 +217,11 @@ class Replacement:
         """On those that will send to it; on itself as soon as it is there."""
         if not self.memo.get("is_limited"):
             if self._limit_wanted() is None:
-                return Done(detail="no limit was asked for")
+                return Done(detail=detail_of("replace/no-limit"))
             self.memo["is_limited"] = True
             return NEXT
         said = self._keep_limit()
-        return Done(detail=said or "the limit stands")
+        return Done(detail=said or detail_of("replace/limit-stands"))
 
     def _limit_wanted(self) -> int | None:
         """As it is asked for now: it may be changed until all is in sync."""
@@ -269,7 +273,7 @@ class Replacement:
 
     def begin(self) -> Done:
         places.write_state(self.cluster, self.own_row(), count=self.broker_count)
-        return Done(detail=f"broker {self.broker} is to start with an empty directory")
+        return Done(detail=detail_of("replace/to-start", broker=str(self.broker)))
 
     def await_there(self) -> Done | Wait:
         """Its process runs there, and it has registered."""
@@ -284,25 +288,25 @@ class Replacement:
         if in_sync < every:
             if (waits := self._limit_again()) is not None:
                 return waits
-            text = f"{in_sync} of {counted(every, 'replica')} in sync"
+            text = detail_of("replicas/so-far", in_sync=in_sync, replicas=every)
             return Wait(seconds=SYNC_POLL_S, detail=text, progress=progress)
-        return Done(detail=f"{counted(every, 'replica')} in sync", progress=progress)
+        return Done(detail=detail_of("replicas/in-sync", replicas=every), progress=progress)
 
     def elect(self) -> Done | Wait:
         """Its own leaders again; who leads is a matter of balance, so this ends nothing."""
         wanted = to_elect(self.broker, self.gateway.list_topics())
         if not wanted:
-            return Done(detail="it leads what prefers it")
+            return Done(detail=detail_of("replace/leads"))
         since_s = float(self.memo.setdefault("electing_since_s", self.now_s))
         if self.now_s - since_s > ELECT_S:
-            return Done(detail=f"{counted(len(wanted), 'partition')} are led by others still")
+            return Done(detail=detail_of("replace/led-by-others", partitions=len(wanted)))
         self.gateway.elect_preferred_leaders(wanted[:ELECTED_AT_ONCE])
-        return Wait(seconds=POLL_S, detail=f"{counted(len(wanted), 'partition')} to go")
+        return Wait(seconds=POLL_S, detail=detail_of("replace/leaders", partitions=len(wanted)))
 
     def wipe(self) -> Done | Wait:
         """What it left is fenced, and its host is told to delete it: from here it stays."""
         if self.way != MOVE:
-            return Done(detail="what is left there is deleted when that host is back")
+            return Done(detail=detail_of("replace/deleted-later"))
         if not self.memo.get("wiping"):
             self.memo["wiping"] = True
             return NEXT
@@ -313,7 +317,7 @@ class Replacement:
             hosts().fence_directories(self.cluster.zookeeper_path, self.memo.get("directories", ()))
             if left is not None:
                 owed.say(left)
-        return Done(detail="the host that it left deletes what it had")
+        return Done(detail=detail_of("replace/deleted"))
 
     def verify(self) -> Done | Wait:
         names = [
@@ -324,10 +328,14 @@ class Replacement:
 
         def differing(view: BrokerView, _: int) -> str | None:
             in_sync, every = behind(self.broker, view.describe_topics(names).values())
-            return None if in_sync == every else f"{in_sync} of {every} replicas in sync"
+            return (
+                None
+                if in_sync == every
+                else detail_of("replace/in-sync-of", in_sync=in_sync, replicas=every)
+            )
 
         return read_back_everywhere(
-            self.context, self.gateway, differing, detail="every broker counts it in again"
+            self.context, self.gateway, differing, detail=detail_of("replace/counted-in")
         )
 
     # -- the way back
@@ -335,10 +343,10 @@ class Replacement:
     def _stays_there(self) -> str:
         """Why it is not brought back; empty when it is."""
         if self.memo.get("wiping"):
-            return "it is in sync at its new place and stays there"
+            return detail_of("replace/stays-in-sync")
         if self.way != MOVE:
             is_there = self.row is not None
-            return "it goes on at its new place" if is_there else "its host is away; it stays lost"
+            return detail_of("replace/stays") if is_there else detail_of("replace/stays-lost")
         return ""
 
     def bring_back(self) -> Done | Wait:
@@ -350,7 +358,7 @@ class Replacement:
             )
         row, before = self.own_row(), self.memo.get("from")
         if before is None or row.generation == self.generation:
-            return Done(detail="it was not stopped")
+            return Done(detail=detail_of("replace/not-stopped"))
         if row.generation < self._last:
             return self._withdraw(row, before)
         if "to" in self.memo and not self.memo.get("is_cleared"):
@@ -361,7 +369,7 @@ class Replacement:
             self.memo["is_told"] = True
             return NEXT
         found = services.await_processes_of([row], only=self.broker)
-        return Done(detail="it runs where it was") if isinstance(found, Done) else found
+        return Done(detail=detail_of("replace/where-it-was")) if isinstance(found, Done) else found
 
     @property
     def _last(self) -> int:
@@ -374,8 +382,7 @@ class Replacement:
             if row.generation == self._next_generation:
                 alone = sole_holder(self.broker, self.gateway.list_topics())
                 if alone:
-                    there = f"{counted(len(alone), 'partition')} in sync ({named(alone)})"
-                    return Wait(seconds=SAFE_POLL_S, detail=f"it alone has {there}")
+                    return Wait(seconds=SAFE_POLL_S, detail=_of_partitions("replace/alone", alone))
                 places.note_state(row, "deleted", self._next_generation + 1)
                 return NEXT
             if not self.memo.get("is_withdrawn"):
@@ -392,8 +399,7 @@ class Replacement:
         """Until it has ended there, and no partition counts it: then the old one may start."""
         report = services.reports_of([row]).get(self.broker)
         if (report is None or report.state != "deleted") and not self._is_shut_out(row):
-            said = "nothing yet" if report is None else report.state
-            return Wait(seconds=POLL_S, detail=f"its agent says: {said}")
+            return Wait(seconds=POLL_S, detail=_agent_says(report))
         found = self.await_out_of_isr()
         return found if isinstance(found, Wait) else None
 
@@ -420,3 +426,11 @@ class Replacement:
             with places.zookeeper():
                 hosts().forget_broker((to["host_id"], row.key))
         self.memo["is_cleared"] = True
+
+
+def _agent_says(report: Observed | None) -> Detail:
+    return detail_of("agent/says", state=None if report is None else report.state)
+
+
+def _of_partitions(code: str, names: Collection[str]) -> Detail:
+    return detail_of(code, partitions=len(names), **name_params(names, NAMED_MAX))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from controlplane.common.words import storable
+from controlplane.operations.details import detail_of
 
 # What agents write ends in pages: of bounded size.
 MESSAGE_MAX, LINES_MAX, LINE_MAX, ENDS_MAX = 1_000, 50, 500, 5
@@ -70,8 +71,8 @@ class Observed:
         if self.generation == wanted:
             return ""
         if self.generation < wanted:
-            return f"The last report is of generation {self.generation}; {wanted} is desired."
-        return f"A report of generation {self.generation}, which was never desired, is ignored."
+            return detail_of("report/earlier", generation=self.generation, wanted=wanted)
+        return detail_of("report/never-desired", generation=self.generation)
 
     def as_known(self) -> "Observed":
         """What may be said of now: of a process that nobody watches, only what was said last."""

@@ -23,6 +23,7 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import Gap
 from controlplane.gateway.types import TopicDescription
 from controlplane.operations.blast_radius import Extent, listed
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -141,7 +142,7 @@ class BrokerRestart(ClusterOperationKind):
 
     def check(self, context: StepContext) -> Done:
         require_reach(self, context)
-        return Done(detail="no more hangs on it than the plan says")
+        return Done(detail=detail_of("roll/no-more-hangs/one"))
 
     def restart(self, context: StepContext) -> Done | Wait:
         """By a generation that follows from the plan, so that again it is the same restart.
@@ -164,8 +165,10 @@ class BrokerRestart(ClusterOperationKind):
     def verify(self, context: StepContext) -> Done | Wait:
         in_sync, every = behind(context.inputs["broker"], self.gateway(context).list_topics())
         return read_back(
-            None if in_sync == every else f"{in_sync} of {counted(every, 'replica')} in sync",
-            detail=f"{counted(every, 'replica')} in sync",
+            None
+            if in_sync == every
+            else detail_of("replicas/so-far", in_sync=in_sync, replicas=every),
+            detail=detail_of("replicas/in-sync", replicas=every),
             progress=Progress(done=in_sync, total=every, unit="replicas"),
             poll_s=IN_SYNC_POLL_S,
         )

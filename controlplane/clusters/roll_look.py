@@ -15,6 +15,7 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import AWAY
 from controlplane.gateway.types import TopicDescription
+from controlplane.operations.details import detail_of
 
 MIN_ISR = "min.insync.replicas"
 RUNNING = "running"
@@ -69,11 +70,14 @@ def objections(
         except GatewayError as error:
             if not error.retriable:
                 raise
-            found.append(Obstacle(code="broker-silent", text=f"broker {other} does not answer"))
+            found.append(
+                Obstacle(
+                    code="broker-silent",
+                    text=detail_of("obstacle/broker-silent", broker=str(other)),
+                )
+            )
             continue
-        found += obstacles(
-            broker, _as_seen(facts, tuple(seen.values())), accepted, seen_by=f"broker {other}"
-        )
+        found += obstacles(broker, _as_seen(facts, tuple(seen.values())), accepted, seen_by=other)
     return found
 
 

@@ -24,9 +24,9 @@ from controlplane.clusters.rolls import (
     summed_up,
     to_elect,
 )
-from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
+from controlplane.operations.details import broker_params, detail_of, together
 from controlplane.operations.operations import (
     Done,
     Progress,
@@ -147,7 +147,7 @@ class Roller:
             found = obstacles(broker, facts, accepted)
             if not found:
                 self.book.move(broker, RESTARTING, self.now_s)
-                return self._wait(0.0, f"broker {broker} is next")
+                return self._wait(0.0, detail_of("roll/next", broker=str(broker)))
             first = first or found
         return self._in_the_way([one.text for one in first])
 
@@ -161,8 +161,11 @@ class Roller:
                 "paused-too-long",
                 f"The roll was paused for more than {PAUSED_S / 3_600:.0f} hours. {self.said()}",
             )
-        by = self.context.operation.paused_by
-        return self._wait(PAUSED_POLL_S, f"paused by {by}; broker {self.book.waiting[0]} is next")
+        said = together(
+            detail_of("roll/paused", by=self.context.operation.paused_by),
+            detail_of("roll/next", broker=str(self.book.waiting[0])),
+        )
+        return self._wait(PAUSED_POLL_S, said)
 
     def _in_the_way(self, texts: list[str]) -> Wait:
         """Raises StepFailedError: `roll-not-safe`; nothing is taken down that is not done yet."""
@@ -174,7 +177,7 @@ class Roller:
                 f" {self.said()}".rstrip(),
                 obstacles=texts,
             )
-        return self._wait(SAFE_POLL_S, f"waiting: {texts[0]}")
+        return self._wait(SAFE_POLL_S, together(detail_of("lead/waiting"), texts[0]))
 
     def _not_yet(self, current: int | None, text: str) -> Wait:
         """Nobody could be asked: the times go on all the same."""
@@ -209,15 +212,15 @@ class Roller:
         row = self.broker_row(broker)
         if not self.is_begun(row):
             if self._waits_for_probe(broker):
-                return self._wait(POLL_S, "the probe is not acknowledged by all brokers yet")
+                return self._wait(POLL_S, detail_of("roll/probe-waits"))
             if self.context.operation.paused_at is not None:
                 self.book.move(broker, WAITING, self.now_s)
-                return self._wait(0.0, "paused before anything was done")
+                return self._wait(0.0, detail_of("roll/paused-before"))
             facts = self.facts()
             accepted = accepted_by(self.context.operation.plan.impact)
             found = obstacles(broker, facts, accepted)
             if not found and broker == facts.controller and len(self.book.waiting):
-                text = f"broker {broker} has become the controller, which is taken last"
+                text = detail_of("obstacle/became-controller", broker=str(broker))
                 found = [Obstacle(code="became-controller", text=text)]
             found = found or objections(self.gateway, broker, facts, accepted)
             if found:
@@ -226,7 +229,7 @@ class Roller:
         self.start_again(row)
         self.book.clear()
         self.book.move(broker, RETURNING, self.now_s)
-        return self._wait(POLL_S, f"broker {broker} stops and starts")
+        return self._wait(POLL_S, detail_of("roll/restarts", broker=str(broker)))
 
     # -- what it asks of hosts and of this service's tables; a simulation brings its own
     def facts(self) -> Facts:
@@ -260,15 +263,15 @@ class Roller:
         if isinstance(registered, Wait):
             return self._within(broker, RETURN_S, registered.detail)
         self.book.move(broker, CATCHING_UP, self.now_s)
-        return self._wait(0.0, f"broker {broker} has registered")
+        return self._wait(0.0, detail_of("roll/registered", broker=str(broker)))
 
     def _await_sync(self, broker: int) -> Wait:
         in_sync, every = behind(broker, self.gateway.list_topics())
         if in_sync < every:
-            text = f"{in_sync} of {counted(every, 'replica')} in sync"
+            text = detail_of("replicas/so-far", in_sync=in_sync, replicas=every)
             return self._within(broker, self.in_sync_s, text)
         self.book.move(broker, ELECTING, self.now_s)
-        return self._wait(0.0, f"broker {broker} is in sync")
+        return self._wait(0.0, detail_of("roll/in-sync", broker=str(broker)))
 
     def _elect(self, broker: int) -> Wait:
         wanted = to_elect(broker, self.gateway.list_topics())
@@ -276,19 +279,20 @@ class Roller:
             return self._elected(broker, "")
         self.gateway.elect_preferred_leaders(wanted[:ELECTED_AT_ONCE])
         if self.book.lasts_s(broker, self.now_s) > ELECT_S:
-            left = counted(len(wanted), "partition")
-            return self._elected(broker, f"{left} that prefer it are led by others")
-        return self._wait(POLL_S, f"broker {broker} gets its leaders back: {len(wanted)} to go")
+            left = detail_of("roll/led-by-others", partitions=len(wanted))
+            return self._elected(broker, left)
+        said = detail_of("roll/leaders", broker=str(broker), left=len(wanted))
+        return self._wait(POLL_S, said)
 
     def _elected(self, broker: int, note: str) -> Wait:
         is_canary = self.canary_s > 0 and self.book.done == 0 and bool(self.book.waiting)
         self.book.move(broker, OBSERVING if is_canary else DONE, self.now_s, note)
-        return self._wait(0.0, f"broker {broker} is back")
+        return self._wait(0.0, detail_of("roll/back", broker=str(broker)))
 
     def _observe(self, broker: int) -> Wait:
         """The roll stops by itself when things got worse, and stay so."""
         now = Health.of(self.facts())
-        worse = now.worse_than(Health(**(self.book.baseline or asdict(now))))
+        worse: str = now.worse_than(Health(**(self.book.baseline or asdict(now))))
         worse = worse or self._clients_failed(broker)
         if not worse:
             self.book.not_worse()
@@ -297,9 +301,9 @@ class Roller:
         left_s = self.canary_s - self.book.lasts_s(broker, self.now_s)
         if left_s <= 0 and not worse:
             self.book.move(broker, DONE, self.now_s, self.book.row(broker).get("note", ""))
-            return self._wait(0.0, f"nothing got worse in {self.canary_s:.0f} s")
-        detail = worse or f"{left_s:.0f} s to go"
-        return self._wait(CANARY_POLL_S, f"looking whether anything gets worse: {detail}")
+            return self._wait(0.0, detail_of("canary/not-worse", seconds=round(self.canary_s)))
+        detail = worse or detail_of("canary/to-go", seconds=round(left_s))
+        return self._wait(CANARY_POLL_S, together(detail_of("lead/looking"), detail))
 
     def _clients_failed(self, broker: int) -> str:
         """Since its replicas were in sync: what a restart itself costs is no fault of the new."""
@@ -307,7 +311,7 @@ class Roller:
             return ""
         since_s = self.book.row(broker).get("in_sync_s", self.now_s)
         failed = self.probe.figures(since_s)["failed"]
-        return f"{counted(failed, 'record')} of the probe not acknowledged" if failed else ""
+        return detail_of("canary/probe-failed", records=failed) if failed else ""
 
     def _stop_canary(self, broker: int, worse: str) -> None:
         self.book.move(broker, FAILED, self.now_s, worse)
@@ -323,10 +327,10 @@ class Roller:
         if current is not None and state == RESTARTING:
             if not self.is_begun(self.broker_row(current)):
                 self.book.move(current, LEFT, self.now_s)
-                return self._wait(0.0, f"broker {current} was not restarted yet")
+                return self._wait(0.0, detail_of("roll/not-restarted-yet", broker=str(current)))
             self.start_again(self.broker_row(current))
             self.book.move(current, RETURNING, self.now_s)
-            return self._wait(POLL_S, f"broker {current} stops and starts")
+            return self._wait(POLL_S, detail_of("roll/restarts", broker=str(current)))
         if current is not None and state == OBSERVING:
             self.book.move(current, DONE, self.now_s)
             return self._wait(0.0)
@@ -365,7 +369,9 @@ class Roller:
         """
         self.book.note(broker, text)
         if self.book.lasts_s(broker, self.now_s) <= limit_s:
-            return self._wait(POLL_S, f"broker {broker}: {text}")
+            return self._wait(
+                POLL_S, together(detail_of("lead/brokers", **broker_params([broker])), text)
+            )
         state = self.book.states[broker]
         self.book.move(broker, FAILED, self.now_s, text)
         raise StepFailedError(

@@ -35,6 +35,7 @@ from controlplane.clusters.rolls import (
     order,
     summed_up,
     unavoidable,
+    who_is_done,
 )
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.serializers import Shape
@@ -42,6 +43,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.readings import Gap
 from controlplane.gateway.types import TopicDescription
 from controlplane.operations.blast_radius import Extent, listed
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -124,7 +126,7 @@ class RollKind(ClusterOperationKind):
 
     def check(self, context: StepContext) -> Done:
         require_reach(self, context)
-        return Done(detail="no more hangs on the brokers than the plan says")
+        return Done(detail=detail_of("roll/no-more-hangs"))
 
     def roller(self, context: StepContext) -> Roller:
         # All by one statement: the tick that restarts a broker takes many.
@@ -157,7 +159,7 @@ class RollKind(ClusterOperationKind):
     def roll(self, context: StepContext) -> Done | Wait:
         roller = self.roller(context)
         return roller.tick() or Done(
-            detail=f"{counted(roller.book.done, 'broker')} restarted", progress=roller.progress()
+            detail=detail_of("roll/done", brokers=roller.book.done), progress=roller.progress()
         )
 
     def verify(self, context: StepContext) -> Done | Wait:
@@ -166,8 +168,10 @@ class RollKind(ClusterOperationKind):
         counts = [behind(broker, topics) for broker in wanted]
         in_sync, every = sum(one for one, _ in counts), sum(both for _, both in counts)
         return read_back(
-            None if in_sync == every else f"{in_sync} of {counted(every, 'replica')} in sync",
-            detail=f"{counted(every, 'replica')} of {counted(len(wanted), 'broker')} in sync",
+            None
+            if in_sync == every
+            else detail_of("replicas/so-far", in_sync=in_sync, replicas=every),
+            detail=detail_of("replicas/in-sync-of", replicas=every, brokers=len(wanted)),
             progress=Progress(done=in_sync, total=every, unit="replicas"),
             poll_s=1.0,
         )
@@ -177,11 +181,12 @@ class RollKind(ClusterOperationKind):
         waits = roller.settle()
         if waits is not None:
             return waits
-        said = summed_up(roller.book.states, RESTARTED, FAILED)
+        said = who_is_done(roller.book.states, RESTARTED, FAILED)
+        remains = summed_up(roller.book.states, RESTARTED, FAILED)
         return Done(
-            detail=said or "no broker was restarted",
+            detail=said or detail_of("roll/none"),
             progress=roller.progress(),
-            remains=(said,) if said else (),
+            remains=(remains,) if remains else (),
         )
 
 

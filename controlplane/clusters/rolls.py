@@ -8,15 +8,15 @@ and the plan has named those topics.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from controlplane.common.words import counted
 from controlplane.gateway.types import TP, PartitionDescription, TopicDescription
+from controlplane.operations.details import Detail, broker_params, detail_of, name_params, together
 
 NAMES_SAID_MAX = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacle:
-    """Why a broker is not taken now; `text` is a clause without its full stop."""
+    """Why a broker is not taken now; `text` is a clause without its full stop, a detail."""
 
     code: str
     text: str
@@ -97,7 +97,7 @@ def unavoidable(
 
 
 def obstacles(
-    broker: int, facts: Facts, accepted: Unavoidable, *, seen_by: str = ""
+    broker: int, facts: Facts, accepted: Unavoidable, *, seen_by: int | None = None
 ) -> list[Obstacle]:
     """What forbids to take this broker away now; nothing when it may go.
 
@@ -113,26 +113,34 @@ def obstacles(
         found.append(
             Obstacle(
                 code="reassigning",
-                text=f"{counted(len(facts.moving), 'partition')} are being reassigned"
-                f" ({_named(f'{tp.topic}-{tp.partition}' for tp in facts.moving)})",
+                text=_of_partitions(
+                    "obstacle/reassigning", [f"{tp.topic}-{tp.partition}" for tp in facts.moving]
+                ),
             )
         )
-    suffix = f", as {seen_by} says" if seen_by else ""
-    return [Obstacle(code=one.code, text=one.text + suffix) for one in found]
+    if seen_by is None:
+        return found
+    says = detail_of("tail/as-broker-says", broker=str(seen_by))
+    return [Obstacle(code=one.code, text=together(one.text, says)) for one in found]
+
+
+def _of_partitions(code: str, names: Collection[str]) -> Detail:
+    return detail_of(code, partitions=len(names), **name_params(names, NAMES_SAID_MAX))
 
 
 def _of_brokers(broker: int, facts: Facts) -> Iterator[Obstacle]:
     if broker in facts.starting:
         yield Obstacle(
             code="broker-starting",
-            text=f"the process of broker {broker} runs and has not registered: it may be"
-            " recovering its logs",
+            text=detail_of("obstacle/broker-starting", broker=str(broker)),
         )
     away = facts.wanted - facts.live - {broker}
     if away:
-        yield Obstacle(code="broker-away", text=f"broker {_named(map(str, away))} is not up")
+        named = name_params(map(str, away), NAMES_SAID_MAX)
+        text = detail_of("obstacle/broker-away", brokers=named["names"], more=named["more"])
+        yield Obstacle(code="broker-away", text=text)
     if facts.controller is None:
-        yield Obstacle(code="no-controller", text="there is no active controller")
+        yield Obstacle(code="no-controller", text=detail_of("obstacle/no-controller"))
 
 
 def _of_replicas(broker: int, topics: Iterable[TopicDescription]) -> Iterator[Obstacle]:
@@ -147,13 +155,12 @@ def _of_replicas(broker: int, topics: Iterable[TopicDescription]) -> Iterator[Ob
     if leaderless:
         yield Obstacle(
             code="partitions-offline",
-            text=f"{counted(len(leaderless), 'partition')} without a leader ({_named(leaderless)})",
+            text=_of_partitions("obstacle/partitions-offline", leaderless),
         )
     if behind:
         yield Obstacle(
             code="replicas-behind",
-            text=f"{counted(len(behind), 'partition')} with replicas out of sync"
-            f" ({_named(behind)})",
+            text=_of_partitions("obstacle/replicas-behind", behind),
         )
 
 
@@ -177,21 +184,22 @@ def _of_minimum(broker: int, facts: Facts, accepted: Unavoidable) -> Iterator[Ob
     if offline:
         yield Obstacle(
             code="would-be-offline",
-            text=f"{counted(len(offline), 'partition')} would have no replica in sync"
-            f" ({_named(offline)})",
+            text=_of_partitions("obstacle/would-be-offline", offline),
         )
     if below:
         yield Obstacle(
             code="below-min-isr",
-            text=f"{counted(len(below), 'partition')} would fall below min.insync.replicas"
-            f" ({_named(below)})",
+            text=_of_partitions("obstacle/below-min-isr", below),
         )
     if unknown:
         names = set(unknown)
         yield Obstacle(
             code="min-isr-unknown",
-            text=f"min.insync.replicas of {counted(len(names), 'topic')} is unknown"
-            f" ({_named(names)})",
+            text=detail_of(
+                "obstacle/min-isr-unknown",
+                topics=len(names),
+                **name_params(names, NAMES_SAID_MAX),
+            ),
         )
 
 
@@ -237,41 +245,35 @@ class Health:
             away=len(facts.wanted - facts.live),
         )
 
-    def worse_than(self, before: "Health") -> str:
+    def worse_than(self, before: "Health") -> Detail:
         """What is worse, as a clause; empty when nothing is."""
         said = [
-            f"{now} {what}, {then} before"
-            for what, now, then in (
-                ("partitions under-replicated", self.under_replicated, before.under_replicated),
-                ("partitions without a leader", self.offline, before.offline),
-                ("brokers not up", self.away, before.away),
+            detail_of(code, now=now, before=then)
+            for code, now, then in (
+                ("canary/under-replicated", self.under_replicated, before.under_replicated),
+                ("canary/offline", self.offline, before.offline),
+                ("canary/away", self.away, before.away),
             )
             if now > then
         ]
-        return "; ".join(said)
+        return together(*said)
 
 
 def summed_up(states: Mapping[int, str], done: Collection[str], failed: str) -> str:
     """Who has been restarted and who has not, of a roll that ends early, as sentences."""
+    return " ".join(f"{part.text}." for part in who_is_done(states, done, failed).parts)
+
+
+def who_is_done(states: Mapping[int, str], done: Collection[str], failed: str) -> Detail:
+    """As `summed_up`, as a detail."""
     yes = [broker for broker, state in states.items() if state in done]
     bad = [broker for broker, state in states.items() if state == failed]
     rest = [broker for broker in states if broker not in yes and broker not in bad]
     said = []
     if yes:
-        said.append(f"Restarted: {_all(yes)}.")
+        said.append(detail_of("roll/restarted", **broker_params(yes)))
     if bad:
-        said.append(f"Failed: {_all(bad)}.")
+        said.append(detail_of("roll/failed", **broker_params(bad)))
     if rest and (yes or bad):
-        said.append(f"Not restarted: {_all(rest)}.")
-    return " ".join(said)
-
-
-def _all(brokers: Collection[int]) -> str:
-    noun = "broker" if len(brokers) == 1 else "brokers"
-    return f"{noun} {', '.join(map(str, sorted(brokers)))}"
-
-
-def _named(names: Iterable[str]) -> str:
-    found = sorted(names)
-    more = len(found) - NAMES_SAID_MAX
-    return ", ".join(found[:NAMES_SAID_MAX]) + (f" and {more} more" if more > 0 else "")
+        said.append(detail_of("roll/left", **broker_params(rest)))
+    return together(*said)

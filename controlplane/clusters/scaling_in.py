@@ -23,8 +23,8 @@ from controlplane.clusters.scaling_rules import Shrinking, refusal
 from controlplane.clusters.selectors import host_rows
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.serializers import Shape
-from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -136,7 +136,7 @@ class RemoveBrokers(ClusterOperationKind):
             check_shrinkable(found.cluster, self.gateway(context), found.rows, _ids(context))
         except Conflict as why:
             raise StepFailedError(why.code, why.detail, **why.extra) from why
-        return Done(detail="they hold no replicas, and enough brokers stay")
+        return Done(detail=detail_of("scale/may-go"))
 
     def stop(self, context: StepContext) -> Done | Wait:
         found = shared.members(context)
@@ -155,7 +155,7 @@ class RemoveBrokers(ClusterOperationKind):
         )
 
     def wipe(self, context: StepContext) -> Done | Wait:
-        detail = f"{counted(len(_ids(context)), 'broker')} to be deleted"
+        detail = detail_of("scale/to-delete", brokers=len(_ids(context)))
         found = shared.members(context)
         return shared.tell(context, found, _ids(context), shared.DELETED, detail=detail)
 
@@ -183,10 +183,10 @@ class RemoveBrokers(ClusterOperationKind):
             return Wait(seconds=0.0)  # kept before the rows say otherwise
         ids = context.memo[AGAIN]
         if not ids:
-            return Done(detail="all of them run")
+            return Done(detail=detail_of("scale/all-run"))
         if context.memo.get(shared.TOLD) == shared.RUNNING:
             shared.take_back_owed(found.cluster, ids)
-        detail = f"{counted(len(ids), 'broker')} to run again"
+        detail = detail_of("scale/to-run-again", brokers=len(ids))
         return shared.tell(context, found, ids, shared.RUNNING, detail=detail)
 
     def returned(self, context: StepContext) -> Done | Wait:
@@ -198,9 +198,10 @@ class RemoveBrokers(ClusterOperationKind):
         live = {node.id for node in self.gateway(context).describe_cluster().brokers}
         progress = Progress(done=len(wanted & live), total=len(wanted), unit="brokers")
         if wanted <= live:
-            return Done(detail="they are in the cluster again", progress=progress)
+            return Done(detail=detail_of("register/again"), progress=progress)
         missing = ", ".join(map(str, sorted(wanted - live)))
-        return Wait(seconds=shared.POLL_S, detail=f"waiting for {missing}", progress=progress)
+        waiting = detail_of("register/waiting", brokers=missing)
+        return Wait(seconds=shared.POLL_S, detail=waiting, progress=progress)
 
     def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:

@@ -29,8 +29,8 @@ from controlplane.common.crypto import unseal
 from controlplane.common.kafka_configs import is_tenants
 from controlplane.common.problems import Conflict
 from controlplane.common.serializers import Shape
-from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -165,7 +165,7 @@ class AddBrokers(ClusterOperationKind):
         found = shared.members(context)
         new = found.of(_ids(context))
         services.write_state(found.cluster, new, state=shared.RUNNING, count=found.count)
-        return Done(detail=f"{counted(len(new), 'broker')} to run")
+        return Done(detail=detail_of("scale/to-run", brokers=len(new)))
 
     def await_processes(self, context: StepContext) -> Done | Wait:
         return services.await_processes_of(self._new(context))
@@ -176,9 +176,10 @@ class AddBrokers(ClusterOperationKind):
         live = {node.id for node in self.gateway(context).describe_cluster().brokers}
         progress = Progress(done=len(wanted & live), total=len(wanted), unit="brokers")
         if wanted <= live:
-            return Done(detail="every new broker has registered", progress=progress)
+            return Done(detail=detail_of("register/new"), progress=progress)
         missing = ", ".join(map(str, sorted(wanted - live)))
-        return Wait(seconds=shared.POLL_S, detail=f"waiting for {missing}", progress=progress)
+        waiting = detail_of("register/waiting", brokers=missing)
+        return Wait(seconds=shared.POLL_S, detail=waiting, progress=progress)
 
     def verify(self, context: StepContext) -> Done | Wait:
         """Each new broker is asked by its name, and is in everybody's list."""
@@ -189,10 +190,8 @@ class AddBrokers(ClusterOperationKind):
         missing = sorted(set(ids) - live)
         context.memo["outcome"] = {"next_plan": rebalance_next(live)}
         return read_back(
-            f"broker {missing[0]} is not registered" if missing else None,
-            detail=f"{counted(len(ids), 'new broker')} answer"
-            if len(ids) > 1
-            else "the new broker answers",
+            detail_of("register/missing", broker=str(missing[0])) if missing else None,
+            detail=detail_of("scale/answer", brokers=len(ids)),
         )
 
     # -- the way back
@@ -216,7 +215,7 @@ class AddBrokers(ClusterOperationKind):
             late = set(shared.holding(self.gateway(context), stopped))
             if late:
                 return self._keep(context, found, stopped, late)
-        detail = f"{counted(len(stopped), 'broker')} to be deleted"
+        detail = detail_of("scale/to-delete", brokers=len(stopped))
         return shared.tell(context, found, stopped, shared.DELETED, detail=detail)
 
     def _keep(
@@ -227,7 +226,7 @@ class AddBrokers(ClusterOperationKind):
         services.write_state(found.cluster, rows, state=shared.RUNNING, count=found.count)
         context.memo[shared.STOP]["done"] = sorted(set(stopped) - late)
         context.memo[shared.KEPT] = sorted({*context.memo.get(shared.KEPT, ()), *late})
-        return Wait(seconds=0.0, detail="a broker that holds replicas stays")
+        return Wait(seconds=0.0, detail=detail_of("scale/holds-replicas"))
 
     def await_wiped(self, context: StepContext) -> Done | Wait:
         return shared.await_wiped(context, context.memo.get(shared.STOP, {}).get("done", []))

@@ -23,8 +23,8 @@ from controlplane.clusters.operations_base import cluster_of
 from controlplane.clusters.rolls import candidates
 from controlplane.clusters.scaling_rules import held_by
 from controlplane.clusters.zookeeper_away import asked_again
-from controlplane.common.words import counted
 from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.operations.details import Detail, detail_of
 from controlplane.operations.operations import Done, Progress, StepContext, Wait
 from controlplane.operations.read_back import read_back_everywhere
 
@@ -109,7 +109,7 @@ def stop(
         left -= set(check(gateway))
     if not left:
         return Done(
-            detail=f"{counted(len(book['done']), 'broker')} stopped",
+            detail=detail_of("scale/stopped-of", brokers=len(book["done"])),
             progress=Progress(done=len(book["done"]), total=len(book["done"]), unit="brokers"),
         )
     (chosen, *_) = candidates(sorted(left), gateway.describe_cluster().controller_id)
@@ -132,9 +132,8 @@ def _stop_one(
     if not book[TOLD]:
         services.write_state(found.cluster, [broker], state=STOPPED, count=found.count)
         book[TOLD] = True
-        return Wait(
-            seconds=POLL_S, detail=f"broker {broker.broker_id} is to stop", progress=progress
-        )
+        to_stop = detail_of("scale/to-stop", broker=str(broker.broker_id))
+        return Wait(seconds=POLL_S, detail=to_stop, progress=progress)
     is_live = broker.broker_id in {node.id for node in gateway.describe_cluster().brokers}
     report = services.reports_of([broker]).get(broker.broker_id)
     has_stopped = report is not None and report.state in {STOPPED, DELETED}
@@ -143,11 +142,12 @@ def _stop_one(
         book["current"] = None
         return Wait(
             seconds=0.0,
-            detail=f"broker {broker.broker_id} has stopped",
+            detail=detail_of("scale/stopped", broker=str(broker.broker_id)),
             progress=Progress(done=len(book["done"]), total=total, unit="brokers"),
         )
-    said = "is still registered" if has_stopped else "is stopping"
-    return Wait(seconds=POLL_S, detail=f"broker {broker.broker_id} {said}", progress=progress)
+    code = "scale/still-registered" if has_stopped else "scale/stopping"
+    said = detail_of(code, broker=str(broker.broker_id))
+    return Wait(seconds=POLL_S, detail=said, progress=progress)
 
 
 def _is_away(context: StepContext, broker: Broker) -> bool:
@@ -184,11 +184,11 @@ def no_broker_names(
 
     def differing(view: BrokerView, broker: int) -> str | None:
         if broker in ids:
-            return "is still registered"
+            return detail_of("scale/still-registered/itself")
         held = held_by(ids, view.describe_topics(names).values())
-        return f"{min(held)} has a replica there" if held else None
+        return detail_of("scale/has-replica", broker=str(min(held))) if held else None
 
-    detail = "no broker knows of a replica there"
+    detail = detail_of("scale/no-replica")
     return read_back_everywhere(context, gateway, differing, detail=detail, memo_key=memo_key)
 
 
@@ -199,7 +199,7 @@ def await_wiped(context: StepContext, ids: Collection[int]) -> Done | Wait:
     return services.await_deleted(found.cluster, context.memo, brokers=found.of(ids))
 
 
-def forget(context: StepContext, ids: Collection[int]) -> str:
+def forget(context: StepContext, ids: Collection[int]) -> Detail:
     """Nothing is desired of them any more, but for what hosts that are away still have to read.
 
     Those are fenced by `directory.id`, too: a process that lives without its agent never registers.
@@ -216,8 +216,8 @@ def forget(context: StepContext, ids: Collection[int]) -> str:
     except HostsUnavailableError as error:
         raise asked_again(error) from error
     if kept:
-        return f"{counted(len(kept), 'broker')} of hosts that are away shall be deleted there"
-    return "nothing is desired of them any more"
+        return detail_of("scale/owed", brokers=len(kept))
+    return detail_of("scale/forgotten")
 
 
 def take_back_owed(cluster: Cluster, ids: Collection[int]) -> None:

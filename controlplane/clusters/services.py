@@ -35,9 +35,9 @@ from controlplane.clusters.versions import PROTOCOL_KEY
 from controlplane.clusters.zookeeper_away import asked_again
 from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import unseal
-from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals, GatewayError
 from controlplane.gateway.port import ClusterGateway
+from controlplane.operations.details import Detail, broker_params, detail_of, together
 from controlplane.operations.operations import Done, Progress, StepFailedError, StepRetryError, Wait
 from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 from zookeeper_access import keys
@@ -76,7 +76,7 @@ def still_placed(
             broker_id=broker_id,
             reason=why.code,
         )
-    return Done(detail="as planned")
+    return Done(detail=detail_of("step/as-planned"))
 
 
 def counted_brokers(of_cluster: QuerySet[Broker]) -> tuple[list[Broker], int]:
@@ -121,7 +121,7 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
     """Say what every broker should be, as it is noted; agents act on it by themselves."""
     brokers, count = counted_brokers(Broker.objects.filter(cluster=cluster))
     _write(cluster, brokers, state=state, count=count)
-    return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
+    return Done(detail=detail_of("hosts/to-be", brokers=len(brokers), state=state))
 
 
 def restart_broker(cluster: Cluster, broker_id: int) -> None:
@@ -146,7 +146,7 @@ def write_restart(cluster: Cluster, broker_id: int) -> Done:
     brokers, count = counted_brokers(Broker.objects.filter(cluster=cluster))
     mine = [broker for broker in brokers if broker.broker_id == broker_id]
     _write(cluster, mine, state="running", count=count)
-    return Done(detail=f"broker {broker_id} is to start again")
+    return Done(detail=detail_of("roll/to-restart", broker=str(broker_id)))
 
 
 def restart_to(cluster: Cluster, broker: Broker, generation: int, *, count: int) -> None:
@@ -274,9 +274,10 @@ def await_processes_of(brokers: list[Broker], *, only: int | None = None) -> Don
     running = sum(report.state == "running" for report in seen.values())
     progress = Progress(done=running, total=len(brokers), unit="brokers")
     if running == len(brokers):
-        detail = "all broker processes run" if only is None else "the broker process runs"
+        detail = detail_of("process/all") if only is None else detail_of("process/one")
         return Done(detail=detail, progress=progress)
-    detail = " ".join((f"{running} of {len(brokers)} processes run", *ignored.values()))
+    so_far = detail_of("process/so-far", running=running, brokers=len(brokers))
+    detail = together(so_far, *ignored.values())
     return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
 
@@ -293,13 +294,15 @@ def await_registration(cluster: Cluster, *, only: int | None = None) -> Done | W
         found = {node.id for node in gateway_for(cluster).describe_cluster().brokers}
     except GatewayError as error:
         drop_gateway(cluster.id)
-        return Wait(seconds=POLL_S, detail=f"no answer yet: {error}")
+        return Wait(seconds=POLL_S, detail=detail_of("register/no-answer", reason=str(error)))
     progress = Progress(done=len(found & wanted), total=len(wanted), unit="brokers")
     if wanted <= found:
-        detail = "every broker has registered" if only is None else "the broker has registered"
+        detail = detail_of("register/all") if only is None else detail_of("register/one")
         return Done(detail=detail, progress=progress)
     missing = ", ".join(str(i) for i in sorted(wanted - found))
-    return Wait(seconds=POLL_S, detail=f"waiting for {missing}", progress=progress)
+    return Wait(
+        seconds=POLL_S, detail=detail_of("register/waiting", brokers=missing), progress=progress
+    )
 
 
 def verify_cluster(cluster: Cluster) -> Done | Wait:
@@ -307,10 +310,10 @@ def verify_cluster(cluster: Cluster) -> Done | Wait:
     gateway = gateway_for(cluster)
     description = gateway.describe_cluster()
     if description.controller_id is None:
-        return Wait(seconds=POLL_S, detail="no controller elected yet")
+        return Wait(seconds=POLL_S, detail=detail_of("cluster/no-controller"))
     gateway.list_topics()
     gateway.list_acls()
-    return Done(detail=f"controller is broker {description.controller_id}")
+    return Done(detail=detail_of("cluster/controller", broker=str(description.controller_id)))
 
 
 def await_deleted(
@@ -346,26 +349,18 @@ def await_deleted(
         owed.note(away)
         memo[OWED] = sorted({*memo[OWED], *(broker.key for broker in away)})
         return Done(
-            detail=_owes(len({broker.host_id for broker in away})),
+            detail=detail_of("host/owes", hosts=len({broker.host_id for broker in away})),
             progress=Progress(done=len(brokers) - len(away), total=len(brokers), unit="brokers"),
         )
     left += [broker.broker_id for broker in away]
     for broker in away:
-        ignored[broker.broker_id] = f"The host of broker {broker.broker_id} is away."
+        ignored[broker.broker_id] = detail_of("host/away", broker=str(broker.broker_id))
     progress = Progress(done=len(brokers) - len(left), total=len(brokers), unit="brokers")
     if not left:
-        return Done(detail="processes and data are gone", progress=progress)
+        return Done(detail=detail_of("process/gone"), progress=progress)
     names = ", ".join(map(str, sorted(left)))
-    detail = " ".join((f"still there: {names}", *ignored.values()))
+    detail = together(detail_of("process/still-there", brokers=names), *ignored.values())
     return Wait(seconds=POLL_S, detail=detail, progress=progress)
-
-
-def _owes(hosts_away: int) -> str:
-    if hosts_away == 1:
-        return "1 host is away: what it has of the cluster is deleted when it is back"
-    return (
-        f"{hosts_away} hosts are away: what they have of the cluster is deleted when they are back"
-    )
 
 
 def _grace_is_over(memo: dict[str, Any]) -> bool:
@@ -384,9 +379,8 @@ def purge(cluster: Cluster, memo: Mapping[str, Any]) -> Done:
         hosts().remove_chroot(cluster.zookeeper_path)
     drop_gateway(cluster.id)
     if kept:
-        left = counted(len(kept), "broker")
-        return Done(detail=f"in ZooKeeper stands only that {left} shall be deleted")
-    return Done(detail="no trace in ZooKeeper")
+        return Done(detail=detail_of("cluster/owed-in-zookeeper", brokers=len(kept)))
+    return Done(detail=detail_of("cluster/no-trace"))
 
 
 def let_go(cluster: Cluster) -> Done:
@@ -397,22 +391,22 @@ def let_go(cluster: Cluster) -> Done:
     try:
         gateway = gateway_for(cluster)
         if is_shared(cluster, gateway.describe_cluster().cluster_id):
-            detail = f"{TELEMETRY_TOPIC} stays: another registration of this Kafka writes to it"
+            detail = detail_of("own-topic/shared", topic=TELEMETRY_TOPIC)
         else:
             detail = _remove_own_topic(gateway)
     except GatewayError as error:
-        detail = f"{TELEMETRY_TOPIC} may stay there ({error.code})"
+        detail = detail_of("own-topic/may-stay", topic=TELEMETRY_TOPIC, error=error.code)
     drop_gateway(cluster.id)
     return Done(detail=detail)
 
 
-def _remove_own_topic(gateway: ClusterGateway) -> str:
+def _remove_own_topic(gateway: ClusterGateway) -> Detail:
     if not gateway.describe_topics([TELEMETRY_TOPIC]):
-        return f"{TELEMETRY_TOPIC} is not there"
+        return detail_of("own-topic/not-there", topic=TELEMETRY_TOPIC)
     # A deletion of a moment ago may not have reached the broker that was asked.
     with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
         gateway.delete_topic(TELEMETRY_TOPIC)
-    return f"{TELEMETRY_TOPIC} removed"
+    return detail_of("own-topic/removed", topic=TELEMETRY_TOPIC)
 
 
 @contextlib.contextmanager
@@ -426,18 +420,20 @@ def _zookeeper() -> Iterator[None]:
         raise StepRetryError(str(error)) from error
 
 
-def _observed(brokers: list[Broker]) -> tuple[dict[int, Observed], dict[int, str]]:
+def _observed(brokers: list[Broker]) -> tuple[dict[int, Observed], dict[int, Detail]]:
     """Reports of what is desired now, and why others are ignored; both by broker id."""
     with _zookeeper():
         found = hosts().observed((broker.host_id, broker.key) for broker in brokers)
-    current, ignored = {}, {}
+    current: dict[int, Observed] = {}
+    ignored: dict[int, Detail] = {}
     for broker in brokers:
         report = found.get((broker.host_id, broker.key))
         if report is None:
             continue
         why = report.disagreement(broker.generation)
         if why:
-            ignored[broker.broker_id] = f"Broker {broker.broker_id}: {why}"
+            of_it = detail_of("lead/brokers", **broker_params([broker.broker_id]))
+            ignored[broker.broker_id] = together(of_it, why)
         else:
             current[broker.broker_id] = report
     return current, ignored

@@ -54,7 +54,7 @@ from controlplane.clusters.versions_read import (
     version_of,
 )
 from controlplane.common.problems import Conflict, field_problem
-from controlplane.common.words import counted
+from controlplane.operations.details import detail_of, together
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -205,7 +205,7 @@ class ClusterUpgrade(_SoftwareKind):
         protocol = context.diff["protocol"]["now"]
         rows = Cluster.objects.filter(pk=context.operation.cluster_id)
         rows.exclude(protocol_version=protocol).update(protocol_version=protocol)
-        return Done(detail=f"{protocol}, whatever a broker would speak by itself")
+        return Done(detail=detail_of("version/pinned", protocol=protocol))
 
     def roller(self, context: StepContext) -> Roller:
         found = super().roller(context)
@@ -218,7 +218,7 @@ class ClusterUpgrade(_SoftwareKind):
         cluster_id, name = context.operation.cluster_id, context.inputs["version"]
         Cluster.objects.filter(pk=cluster_id).update(version=name)
         Broker.objects.filter(cluster=cluster_id).update(version="")
-        return Done(detail=f"the cluster's version is {name}")
+        return Done(detail=detail_of("version/noted", release=name))
 
     def verify(self, context: StepContext) -> Done | Wait:
         """By what agents started, and by what each broker says of itself."""
@@ -230,10 +230,12 @@ class ClusterUpgrade(_SoftwareKind):
         found = RollKind.verify(self, context)
         if isinstance(found, Wait):
             return found
-        text = f"every broker runs {context.inputs['version']}; {found.detail}"
-        if silent:
-            text = f"{text}; {counted(silent, 'broker')} of a release that does not name itself"
-        return read_back(None, detail=text, progress=found.progress)
+        said_all = together(
+            detail_of("version/runs", release=context.inputs["version"]),
+            found.detail,
+            detail_of("version/unnamed", brokers=silent) if silent else "",
+        )
+        return read_back(None, detail=said_all, progress=found.progress)
 
     steps = (
         StepSpec(
@@ -338,7 +340,7 @@ class ClusterFinalizeVersion(_SoftwareKind):
         """Into the cluster's row, of which every broker's configuration is made from now on."""
         after = context.diff["protocol"]["after"]
         Cluster.objects.filter(pk=context.operation.cluster_id).update(protocol_version=after)
-        return Done(detail=f"{after} from each broker's next start on")
+        return Done(detail=detail_of("protocol/raised", protocol=after))
 
     def verify(self, context: StepContext) -> Done | Wait:
         after = context.diff["protocol"]["after"]
@@ -350,13 +352,13 @@ class ClusterFinalizeVersion(_SoftwareKind):
             if row.broker_id not in said or said[row.broker_id].protocol != after
         ]
         if others:
-            return read_back(f"broker {others[0]} does not say that it speaks {after}", poll_s=1.0)
+            differing = detail_of("protocol/not-said", broker=str(others[0]), protocol=after)
+            return read_back(differing, poll_s=1.0)
         found = RollKind.verify(self, context)
         if isinstance(found, Wait):
             return found
-        return read_back(
-            None, detail=f"every broker speaks {after}; {found.detail}", progress=found.progress
-        )
+        spoken = together(detail_of("protocol/spoken", protocol=after), found.detail)
+        return read_back(None, detail=spoken, progress=found.progress)
 
     steps = (
         StepSpec(
@@ -461,17 +463,17 @@ def _differing(
     wanted, protocol = diff["version"], diff["protocol"]["now"]
     silent = 0
     for row in rows:
-        report, broker = said.get(row.broker_id), f"broker {row.broker_id}"
+        report, broker = said.get(row.broker_id), str(row.broker_id)
         if report is None:
-            return f"{broker} is not reported", 0
+            return detail_of("version/not-reported", broker=broker), 0
         if (report.version, report.digest) != (wanted["after"], wanted["digest"]):
-            return f"{broker} runs {report.version or 'an unknown version'}", 0
+            return detail_of("version/other", broker=broker, release=report.version or None), 0
         if not report.software:
             silent += 1
         elif report.software != wanted["software"]:
-            return f"{broker} says that it is {report.software}", 0
+            return detail_of("version/other-software", broker=broker, software=report.software), 0
         elif report.protocol != protocol:
-            return f"{broker} speaks {report.protocol}", 0
+            return detail_of("version/other-protocol", broker=broker, protocol=report.protocol), 0
     return None, silent
 
 

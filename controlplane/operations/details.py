@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from controlplane.common.sentences import Param, rendered
-from controlplane.operations.sentences.details import DETAILS, LEAD
+from controlplane.operations.sentences.details import DETAILS, LEAD, TAIL
 
-BETWEEN = "; "
+BETWEEN, BEFORE_TAIL = "; ", ", "
 AS_IT_CAME = "as-it-came"
 
 
@@ -39,14 +39,20 @@ class Detail(str):
         made.parts = held
         return made
 
+    def __getnewargs__(self) -> tuple[tuple[Part, ...]]:  # type: ignore[override] # not the text
+        """For copies."""
+        return (self.parts,)
+
 
 def _joined(parts: tuple[Part, ...]) -> str:
-    """Parts that lead in another one end with a colon: a space follows."""
-    text, is_led = "", True
+    """Parts that lead in another one end with a colon, so a space follows them."""
+    text, before = "", ""
     for part in parts:
-        between = "" if not text else " " if is_led else BETWEEN
-        text += between + part.text
-        is_led = part.code.startswith(LEAD)
+        between = " " if before.startswith(LEAD) else BETWEEN
+        if part.code.startswith(TAIL):
+            between = BEFORE_TAIL
+        text += between + part.text if text else part.text
+        before = part.code
     return text
 
 
@@ -84,3 +90,9 @@ def detail_from(rows: Iterable[Mapping[str, Any]]) -> Detail:
 def broker_params(brokers: Collection[int]) -> dict[str, Param]:
     """As sentences take them that name brokers: how many, and which."""
     return {"count": len(brokers), "brokers": ", ".join(map(str, sorted(brokers)))}
+
+
+def name_params(names: Iterable[str], most: int) -> dict[str, Param]:
+    """As sentences take them that name things: the first `most`, and how many there are more."""
+    found = sorted(names)
+    return {"names": ", ".join(found[:most]), "more": max(0, len(found) - most)}

@@ -28,7 +28,7 @@ class KindField(serializers.CharField):
 class DetailPartSerializer(Shape):
     code = serializers.CharField(
         help_text="Which sentence it is; it stays when the sentence is put another way. One that"
-        " begins with lead/ leads in the next one."
+        " begins with lead/ leads in the next one, one that begins with tail/ ends the one before."
     )
     params = ParamsField(help_text="What was put into the sentence, as in warnings.")
     text = serializers.CharField(help_text="The sentence in English.")

@@ -5567,7 +5567,7 @@ export interface components {
             took_ms: number;
         };
         DetailPart: {
-            /** @description Which sentence it is; it stays when the sentence is put another way. One that begins with lead/ leads in the next one. */
+            /** @description Which sentence it is; it stays when the sentence is put another way. One that begins with lead/ leads in the next one, one that begins with tail/ ends the one before. */
             code: string;
             /** @description What was put into the sentence, as in warnings. */
             params: {

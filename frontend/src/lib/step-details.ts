@@ -6,8 +6,9 @@ import type { OperationStep } from "./types";
 type Part = OperationStep["detail_parts"][number];
 
 const SENTENCES: Readonly<Record<string, string>> = words.sentences;
-/** What codes of parts begin with that lead in the next one: "waiting:". */
+/** What codes of parts begin with that lead in the next one, "waiting:", or end the one before, "as broker 2 says". */
 const LEAD = "lead/";
+const TAIL = "tail/";
 
 /** A sentence that a newer service has and this console does not is the service's own text. */
 function partText({ code, params, text }: Part): string {
@@ -15,9 +16,14 @@ function partText({ code, params, text }: Part): string {
   return (template && filled(template, params)) ?? text;
 }
 
+function between(before: Part | undefined, part: Part): string {
+  if (before === undefined) return "";
+  if (part.code.startsWith(TAIL)) return words.beforeTail;
+  return before.code.startsWith(LEAD) ? " " : words.between;
+}
+
 /** "3 of 6 replicas in sync"; a step of an earlier version, or one that failed, has the service's own text. */
 export function detailText({ detail, detail_parts: parts }: Pick<OperationStep, "detail" | "detail_parts">): string {
   if (parts.length === 0) return detail;
-  const between = (index: number): string => (parts[index - 1]?.code.startsWith(LEAD) ? " " : words.between);
-  return parts.map((part, index) => (index === 0 ? "" : between(index)) + partText(part)).join("");
+  return parts.map((part, index) => between(parts[index - 1], part) + partText(part)).join("");
 }

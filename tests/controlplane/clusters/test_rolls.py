@@ -144,7 +144,7 @@ def test_what_the_plan_has_named_is_no_obstacle_and_only_that():
 
 
 def test_what_one_broker_alone_says_is_said_as_its_word():
-    (found,) = obstacles(1, facts(topic("t", (2, (2, 3), (2,)))), NOTHING, seen_by="broker 3")
+    (found,) = obstacles(1, facts(topic("t", (2, (2, 3), (2,)))), NOTHING, seen_by=3)
     assert found.text == "1 partition with replicas out of sync (t-0), as broker 3 says"
 
 

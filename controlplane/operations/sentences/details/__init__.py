@@ -6,12 +6,17 @@ The console has its own words for each; a test holds its catalogue to this table
 from collections.abc import Mapping
 from typing import Final
 
+from controlplane.operations.sentences.details.brokers import BROKERS
+from controlplane.operations.sentences.details.clusters import CLUSTERS
 from controlplane.operations.sentences.details.common import COMMON
+from controlplane.operations.sentences.details.rolls import ROLLS
 
 LEAD: Final = "lead/"
 """What codes begin with that lead in the part behind them: `waiting:`."""
+TAIL: Final = "tail/"
+"""What codes begin with that end the part before them: `as broker 2 says`."""
 
-_TABLES = (COMMON,)
+_TABLES = (COMMON, ROLLS, CLUSTERS, BROKERS)
 DETAILS: Final[Mapping[str, str]] = {
     code: template for table in _TABLES for code, template in table.items()
 }

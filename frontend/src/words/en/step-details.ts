@@ -1,9 +1,14 @@
+import { brokers } from "./step-details/brokers";
+import { clusters } from "./step-details/clusters";
 import { common } from "./step-details/common";
+import { rolls } from "./step-details/rolls";
 
 /** What steps of operations say, by the code of each sentence, as templates (`lib/templates.ts`): a test holds this to the
  * service's. */
 export const stepDetails = {
   /** Between two sentences. */
   between: "; ",
-  sentences: { ...common },
+  /** Before one that says who says the sentence before it. */
+  beforeTail: ", ",
+  sentences: { ...brokers, ...clusters, ...common, ...rolls },
 };

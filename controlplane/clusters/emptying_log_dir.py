@@ -53,7 +53,6 @@ from controlplane.clusters.rolling import (
     rolled,
 )
 from controlplane.common.problems import Conflict, field_problem
-from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.details import detail_of, together
@@ -196,8 +195,12 @@ class EmptyLogDirectory(DirectoryKind):
             # New replicas go to the directory with the fewest, which is the one that was emptied.
             steps_of.begin(gateway, row.broker_id, name, among)
             raise StepRetryError(
-                f"{counted(len(one.replicas), 'replica')} came into {name} of broker"
-                f" {row.broker_id} meanwhile; moved first"
+                detail_of(
+                    "directory/came-meanwhile",
+                    replicas=len(one.replicas),
+                    directory=name,
+                    broker=str(row.broker_id),
+                )
             )
 
     def roller(self, context: StepContext) -> Roller:

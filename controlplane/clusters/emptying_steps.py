@@ -177,7 +177,14 @@ def begin(gateway: ClusterGateway, broker: int, name: str, among: list[Directory
     refused = gateway.alter_replica_log_dirs(broker, wanted)
     if refused and len(refused) == len(wanted):
         tp, code = next(iter(sorted(refused.items())))
-        raise StepRetryError(f"broker {broker} does not move {tp.topic}-{tp.partition}: {code}")
+        raise StepRetryError(
+            detail_of(
+                "directory/not-moved",
+                broker=str(broker),
+                partition=f"{tp.topic}-{tp.partition}",
+                error=code,
+            )
+        )
 
 
 def _require_planned_failure(context: StepContext, broker: int, name: str) -> None:

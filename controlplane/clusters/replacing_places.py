@@ -35,6 +35,7 @@ from controlplane.clusters.sealing import NoHostKeyError
 from controlplane.clusters.selectors import release_rows
 from controlplane.clusters.zookeeper_away import asked_again
 from controlplane.common.problems import Conflict
+from controlplane.operations.details import detail_of
 from controlplane.operations.operations import StepFailedError, StepRetryError
 
 PLACE_FIELDS = ("host_id", "address", "rack", "client_port", "internal_port")
@@ -89,7 +90,7 @@ def zookeeper() -> Iterator[None]:
     except HostsUnavailableError as error:
         raise asked_again(error) from error
     except NoHostKeyError as error:
-        raise StepRetryError(str(error)) from error
+        raise StepRetryError(detail_of("host/no-key", hosts=error.hosts)) from error
 
 
 def hosts_now() -> list[Host]:

@@ -26,7 +26,14 @@ from controlplane.clusters.roll_look import look, objections
 from controlplane.clusters.rolls import behind, to_elect
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import BrokerView, ClusterGateway
-from controlplane.operations.details import Detail, detail_of, name_params, together
+from controlplane.operations.details import (
+    Detail,
+    detail_from,
+    detail_of,
+    name_params,
+    rows_of,
+    together,
+)
 from controlplane.operations.operations import (
     Done,
     Progress,
@@ -239,14 +246,15 @@ class Replacement:
 
     def unlimit(self) -> Done | Wait:
         """Lifted first, noted by the next tick: beat lifts once more what nobody has noted."""
-        said = self.memo.pop("lifted", None)
-        if said is not None:
+        kept = self.memo.pop("lifted", None)
+        if kept is not None:
             limiter().lifted(self.context.operation)
-            return Done(detail=said)
+            # An earlier version kept the text alone.
+            return Done(detail=kept if isinstance(kept, str) else detail_from(kept))
         said, is_to_note = limiter().lift(self.gateway, self.context.operation)
         if not is_to_note:
             return Done(detail=said)
-        self.memo["lifted"] = said
+        self.memo["lifted"] = rows_of(together(said))
         return Wait(seconds=0.0, detail=said)
 
     def _limit_again(self) -> Wait | None:

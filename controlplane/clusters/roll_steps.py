@@ -132,7 +132,7 @@ class Roller:
                 raise
             return self._not_yet(current, error.said)
         except StepRetryError as error:
-            return self._not_yet(current, str(error))
+            return self._not_yet(current, error.detail)
 
     # -- between two brokers
     def _choose(self) -> Wait:

@@ -23,7 +23,15 @@ KEYS_MAX = 5
 
 
 class NoHostKeyError(Exception):
-    """Nothing may be sealed for a host before it has a key; the message names the host."""
+    """Nothing may be sealed for a host before it has a key; the message names the host.
+
+    Attributes:
+        hosts: their ids, with `, ` between them.
+    """
+
+    def __init__(self, hosts: str) -> None:
+        super().__init__(NO_KEY.format(hosts))
+        self.hosts = hosts
 
 
 def seal_for_host(host_id: str, values: Mapping[str, str]) -> str:
@@ -46,7 +54,7 @@ def host_keyring(host_id: str) -> Keyring:
     """Raises NoHostKeyError, SecretUnreadableError."""
     row = HostKey.objects.filter(pk=host_id).first()
     if row is None:
-        raise NoHostKeyError(NO_KEY.format(host_id))
+        raise NoHostKeyError(host_id)
     return Keyring(_openers(unseal(row.sealed_keys)))
 
 
@@ -54,7 +62,7 @@ def host_keyrings(host_ids: Collection[str]) -> dict[str, Keyring]:
     """Of several hosts by one statement. Raises NoHostKeyError, SecretUnreadableError."""
     rows = HostKey.objects.in_bulk(list(host_ids))
     if missing := sorted(set(host_ids) - set(rows)):
-        raise NoHostKeyError(NO_KEY.format(", ".join(missing)))
+        raise NoHostKeyError(", ".join(missing))
     return {host_id: Keyring(_openers(unseal(row.sealed_keys))) for host_id, row in rows.items()}
 
 
@@ -96,7 +104,7 @@ def use_newest_host_key(host_id: str) -> None:
     """The key that waits seals from now on. Raises NoHostKeyError, ValueError when none waits."""
     row = HostKey.objects.select_for_update().filter(pk=host_id).first()
     if row is None:
-        raise NoHostKeyError(NO_KEY.format(host_id))
+        raise NoHostKeyError(host_id)
     held = unseal(row.sealed_keys)
     if not held["waiting"]:
         raise ValueError(f"no key waits for host {host_id}: add one first")

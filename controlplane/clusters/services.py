@@ -417,7 +417,7 @@ def _zookeeper() -> Iterator[None]:
     except HostsUnavailableError as error:
         raise asked_again(error) from error
     except NoHostKeyError as error:
-        raise StepRetryError(str(error)) from error
+        raise StepRetryError(detail_of("host/no-key", hosts=error.hosts)) from error
 
 
 def _observed(brokers: list[Broker]) -> tuple[dict[int, Observed], dict[int, Detail]]:

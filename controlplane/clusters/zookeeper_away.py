@@ -9,9 +9,10 @@ from typing import Final
 
 from controlplane.clusters.hosts import HostsUnavailableError
 from controlplane.common.problems import Unavailable
+from controlplane.operations.details import detail_of
 from controlplane.operations.operations import StepRetryError
 
-SAID: Final = "ZooKeeper does not answer."
+SAID: Final = detail_of("zookeeper/away")
 CODE: Final = "zookeeper-away"
 log = logging.getLogger(__name__)
 

@@ -227,7 +227,7 @@ def _run(kind: OperationKind, context: StepContext, spec: StepSpec, lease: HeldL
 
 def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome:
     if isinstance(error, StepRetryError):
-        return _Retry(str(error))
+        return _Retry(error.detail)
     if isinstance(error, (OperationalError, InterfaceError)):
         return _Retry(detail_of("database/silent", reason=str(error)))
     if isinstance(error, GatewayError):

@@ -76,7 +76,14 @@ class StepFailedError(Exception):
 
 
 class StepRetryError(Exception):
-    """The world is away for a moment (ZooKeeper, a broker): try again with backoff."""
+    """The world is away for a moment (ZooKeeper, a broker): try again with backoff.
+
+    `detail`: made by `details`, as that of `Wait`.
+    """
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
 
 
 def warning(

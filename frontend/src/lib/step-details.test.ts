@@ -7,7 +7,7 @@ const part = (code: string, params: Record<string, string | number | null>, text
 
 describe("details of steps", () => {
   it("are there for everything that steps say, with the same parameters, in the service's words", () => {
-    expect(Object.keys(STEP_DETAILS).length).toBeGreaterThan(8);
+    expect(Object.keys(STEP_DETAILS).length).toBeGreaterThan(150);
     expect(stepDetails.sentences).toEqual(STEP_DETAILS);
   });
 
@@ -15,6 +15,18 @@ describe("details of steps", () => {
     expect(detailText({ detail: "Fly.", detail_parts: [] })).toBe("Fly.");
     expect(detailText({ detail: "", detail_parts: [part("moon/fly", {})] })).toBe("Fly.");
     expect(detailText({ detail: "", detail_parts: [part("read-back/refused", {})] })).toBe("Fly.");
+  });
+
+  it("say behind a sentence who says it", () => {
+    const parts = [
+      part("lead/waiting", {}),
+      part("obstacle/replicas-behind", { partitions: 1, names: "a-0", more: 0 }),
+      part("tail/as-broker-says", { broker: "2" }),
+      part("directory/moves-ended", { moves: 0 }),
+    ];
+    expect(detailText({ detail: "", detail_parts: parts })).toBe(
+      "waiting: 1 partition with replicas out of sync (a-0), as broker 2 says; no move was under way",
+    );
   });
 
   it("are the catalogue's, one after the other, where it is", () => {

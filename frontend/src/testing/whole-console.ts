@@ -58,7 +58,25 @@ const running = {
   ...{ log_tail: [], log_hidden: null },
 };
 /** An operation that offers the plan of what comes next. */
-const brokersAdded = { ...operationOf("pl_cluster.add_brokers"), id: "op_2" };
+const brokersAdded = {
+  ...operationOf("pl_cluster.add_brokers"),
+  id: "op_2",
+  steps: [
+    step({
+      state: "running",
+      detail: "waiting: 2 partitions with replicas out of sync (a-0, a-1), as broker 2 says",
+      detail_parts: [
+        { code: "lead/waiting", params: {}, text: "waiting:" },
+        {
+          code: "obstacle/replicas-behind",
+          params: { partitions: 2, names: "a-0, a-1", more: 0 },
+          text: "2 partitions with replicas out of sync (a-0, a-1)",
+        },
+        { code: "tail/as-broker-says", params: { broker: "2" }, text: "as broker 2 says" },
+      ],
+    }),
+  ],
+};
 const placed = { leads: 8, follows: 16, out_of_sync: 0, offline: 0, preferred_elsewhere: 1, topics: 1 };
 const placedOf = { topic: "sales", leads: 8, follows: 16, out_of_sync: 1, offline: 0, size_bytes: 2048 };
 const replica = {

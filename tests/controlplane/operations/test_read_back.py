@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
+from controlplane.common.grants import EVERYTHING
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import read_back as reading_back
@@ -18,6 +19,7 @@ from controlplane.operations.read_back import (
     read_back_everywhere,
     verified_by,
 )
+from controlplane.operations.selectors import operation_get
 from tests.controlplane.support import drive, step
 
 PROGRESS = Progress(done=1, total=2, unit="partitions")
@@ -188,6 +190,26 @@ def test_a_kind_waits_for_the_one_broker_that_is_behind(world, kind):
     assert (operation.state, verify.detail) == ("verifying", f"broker 4: {text}")
     world.gateway.catch_up(4)
     assert drive(operation).state == "succeeded"
+
+
+def test_what_a_step_says_is_kept_and_shown_by_codes_until_it_fails(world):
+    operation = world.start(world.plan("topic.create", name="orders", partitions=1))
+    world.gateway.hold_back(4)
+    drive(operation, ticks=40)
+    verify = step(operation, "verify")
+    first = verify.detail_parts[0]
+    assert first["code"] == "lead/brokers"
+    assert first["params"] == {"count": 1, "brokers": "4"}
+    assert verify.detail.startswith(f"{first['text']} ")
+    shown = operation_get(world.tenant, EVERYTHING, operation.id)["steps"]
+    (row,) = [row for row in shown if row["name"] == "verify"]
+    assert (row["detail"], row["detail_parts"]) == (verify.detail, verify.detail_parts)
+    verify.started_at = timezone.now() - timedelta(hours=1)
+    verify.save()
+    assert drive(operation).state == "failed"
+    failed = step(operation, "verify")
+    assert "took longer than 60 s" in failed.detail
+    assert failed.detail_parts == []
 
 
 def test_a_broker_that_lists_a_deleted_topic_no_more_but_holds_it_is_named(world, monkeypatch):

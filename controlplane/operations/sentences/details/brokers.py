@@ -56,6 +56,10 @@ BROKERS: Final[Mapping[str, str]] = {
     "directory/moves-ended": (
         "{moves:none=no move was under way|one=# move ended|other=# moves ended}"
     ),
+    "directory/not-moved": "broker {broker} does not move {partition}: {error}",
+    "directory/came-meanwhile": (
+        f"{_REPLICAS} came into {{directory}} of broker {{broker}} meanwhile; moved first"
+    ),
     "directory/kept": "the brokers keep the directory",
     "directory/still-there": "broker {broker} still has {directory}",
     "directory/replicas-there": f"{_REPLICAS} in {{directory}} of broker {{broker}}",

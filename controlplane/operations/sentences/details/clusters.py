@@ -20,6 +20,8 @@ CLUSTERS: Final[Mapping[str, str]] = {
     "report/never-desired": (
         "A report of generation {generation}, which was never desired, is ignored."
     ),
+    "host/no-key": ("host {hosts} has no key of its own; `manage.py secrets host-key` makes it"),
+    "zookeeper/away": "ZooKeeper does not answer.",
     "host/away": "The host of broker {broker} is away.",
     "host/owes": (
         "{hosts:one=# host is away: what it has of the cluster is deleted when it is back|"

@@ -1,6 +1,8 @@
 /** What steps say that put a broker on another host, or change where it keeps its logs. */
 export const brokers = {
   "directory/broker-away": "broker {broker} is away",
+  "directory/came-meanwhile":
+    "{replicas:one=# replica|other=# replicas} came into {directory} of broker {broker} meanwhile; moved first",
   "directory/empty": "nothing lies in {directory}",
   "directory/kept": "the brokers keep the directory",
   "directory/limit": "{limit_bytes_per_s} on {brokers:one=# broker|other=# brokers}",
@@ -11,6 +13,7 @@ export const brokers = {
   "directory/no-limit": "no limit",
   "directory/no-limit-was": "no limit was set",
   "directory/no-replicas": "{directory} has no replicas: {brokers:one=# broker|other=# brokers}",
+  "directory/not-moved": "broker {broker} does not move {partition}: {error}",
   "directory/not-named": "broker {broker} does not name {directory} yet",
   "directory/replicas-there": "{replicas:one=# replica|other=# replicas} in {directory} of broker {broker}",
   "directory/still-there": "broker {broker} still has {directory}",

@@ -10,6 +10,7 @@ export const clusters = {
   "cluster/runs-on": "it runs on without Penstock",
   "cluster/topics": "{topics:one=# topic|other=# topics}",
   "host/away": "The host of broker {broker} is away.",
+  "host/no-key": "host {hosts} has no key of its own; `manage.py secrets host-key` makes it",
   "host/owes":
     "{hosts:one=# host is away: what it has of the cluster is deleted when it is back|other=# hosts are away: what they have of the cluster is deleted when they are back}",
   "hosts/to-be": "{brokers:one=# broker|other=# brokers} {state}",
@@ -49,4 +50,5 @@ export const clusters = {
   "scale/to-run-again": "{brokers:one=# broker|other=# brokers} to run again",
   "scale/to-stop": "broker {broker} is to stop",
   "step/as-planned": "as planned",
+  "zookeeper/away": "ZooKeeper does not answer.",
 };

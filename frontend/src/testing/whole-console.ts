@@ -27,6 +27,7 @@ import {
   retention,
   run,
   session,
+  step,
   timelineEvent,
   topic,
   topicCounts,

@@ -1,7 +1,7 @@
 /** States of pages in a language made by a machine; every page with its data is walked in `every-page/`. */
 import { describe, expect, it } from "vitest";
 import { englishAt } from "@/testing/other-language";
-import { cluster } from "@/testing/samples";
+import { cluster, operation, plan, step } from "@/testing/samples";
 import { ok, Refusal, stale, unavailable } from "@/testing/server";
 
 describe("in another language no English is left", () => {
@@ -23,5 +23,17 @@ describe("in another language no English is left", () => {
     const errors = [{ pointer: "/lifetime_s", code: "max_value", detail: "It is 30 days at most." }];
     const refused = new Refusal(422, "Some fields are not valid", "See the fields.", { errors });
     expect(await englishAt("/audit", { "GET /api/v1/audit-events": refused }, ["oidc", "system"])).toEqual([]);
+  });
+
+  it("but what a step says by a code that the console does not know", async () => {
+    const told = (code: string, text: string) => ({ detail: text, detail_parts: [{ code, params: {}, text }] });
+    const steps = [
+      step(told("read-back/as-planned", "read back as planned")),
+      step({ index: 1, ...told("moon/fly", "flown to it") }),
+    ];
+    const parts = { operation: ok(operation({ steps })), plan: ok(plan()) };
+    expect(await englishAt("/operations/op_1", { "GET /console/api/pages/operation/op_1": { parts } })).toEqual([
+      "flown to it",
+    ]);
   });
 });

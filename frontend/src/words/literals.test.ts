@@ -1,5 +1,5 @@
 /** What somebody sees comes from the catalogue: the rule that says so, and the list of files that are still to do. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ESLint, Linter } from "eslint";
 import ts from "typescript-eslint";
@@ -82,9 +82,10 @@ describe("the list of files that are still to do", () => {
 
 describe("the catalogue", () => {
   it("has every file of it in its index, so that another language has to have it too", async () => {
-    const files = readdirSync(join(root, "src/words/en")).filter(
-      (name) => name.endsWith(".ts") && !/^(index|grammar)\.ts$/.test(name),
-    );
+    const places = readdirSync(join(root, "src/words/en"), { withFileTypes: true });
+    const files = places
+      .filter((place) => place.isFile() && !/^(index|grammar)\.ts$/.test(place.name))
+      .map((place) => place.name);
     const named = Object.keys(await import("./en"));
     expect(named.length).toBe(files.length);
     expect(
@@ -92,5 +93,16 @@ describe("the catalogue", () => {
         .map((name) => name.replace(/-(\w)/g, (_: string, letter: string) => letter.toUpperCase()).replace(/\.ts$/, ""))
         .sort(),
     ).toEqual(named.sort());
+  });
+
+  it("has each folder's files in the file of its name", async () => {
+    const en = join(root, "src/words/en");
+    const folders = readdirSync(en, { withFileTypes: true }).filter((place) => place.isDirectory());
+    expect(folders.length).toBeGreaterThan(0);
+    for (const { name: folder } of folders) {
+      const text = readFileSync(join(en, `${folder}.ts`), "utf8");
+      const parts = readdirSync(join(en, folder)).map((name) => `"./${folder}/${name.replace(/\.ts$/, "")}"`);
+      expect(parts.filter((part) => !text.includes(part))).toEqual([]);
+    }
   });
 });

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.types import TopicDescription
+from controlplane.operations.details import detail_of
 from controlplane.operations.operations import PlanDraft
 from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
-UNCHANGED = "nothing is changed at the brokers"
+UNCHANGED = detail_of("adopted/unchanged")
 CODE = "not-as-observed"
 
 

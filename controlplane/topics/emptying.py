@@ -14,6 +14,7 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import ClusterReader, Gap, Reading, total
 from controlplane.gateway.types import EARLIEST, TP, TopicDescription
 from controlplane.operations.blast_radius import Extent, amount, listed
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -103,11 +104,11 @@ class TopicEmpty(TopicKind):
             raise StepFailedError("topic-gone", "The topic was deleted, or made again, since.")
         left = _left(gateway, _ends_of(context.diff))
         if not left:
-            return Done(detail="nothing is left of them")
+            return Done(detail=detail_of("emptying/nothing-left"))
         require_reach(self, context)
         context.memo["is_sent"] = True
         gateway.delete_records(left)
-        return Done(detail=f"asked the leaders of {counted(len(left), 'partition')}")
+        return Done(detail=detail_of("emptying/asked", partitions=len(left)))
 
     def verify(self, context: StepContext) -> Done | Wait:
         """Every leader says that its log begins where the plan said, or later."""
@@ -115,10 +116,11 @@ class TopicEmpty(TopicKind):
         left = _left(self.gateway(context), ends)
         progress = Progress(done=len(ends) - len(left), total=len(ends), unit="partitions")
         if not left:
-            return read_back(None, detail="every log begins there", progress=progress)
+            return read_back(None, detail=detail_of("emptying/begins-there"), progress=progress)
         first = min(left)
+        partition = f"{first.topic}-{first.partition}"
         return read_back(
-            f"{first.topic}-{first.partition} still holds records before {left[first]}",
+            detail_of("emptying/still-holds", partition=partition, offset=left[first]),
             progress=progress,
         )
 
@@ -126,16 +128,19 @@ class TopicEmpty(TopicKind):
         """Nothing brings records back: say how many partitions have lost theirs."""
         name, gateway = context.inputs["name"], self.gateway(context)
         if not self._is_there(context, gateway):
-            return Done(detail="the topic is gone")
+            return Done(detail=detail_of("topic/gone"))
         rows = [row for row in context.diff["partitions"] if row["records"]]
         starts = gateway.offsets({_tp(row): EARLIEST for row in rows})
         gone = [
             row for row in rows if (at := starts.get(_tp(row))) and at.offset > row["log_start"]
         ]
         if not gone or not context.memo.get("is_sent"):
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         what = f"Records of {counted(len(gone), 'partition')} of {name} are deleted: {self.final}."
-        return Done(detail=f"{len(gone)} of {len(rows)} partitions", remains=(what,))
+        return Done(
+            detail=detail_of("emptying/emptied", emptied=len(gone), partitions=len(rows)),
+            remains=(what,),
+        )
 
     def _is_there(self, context: StepContext, gateway: ClusterGateway) -> bool:
         """The planned topic, not another one that was made under its name since."""

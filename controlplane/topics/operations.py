@@ -10,6 +10,7 @@ from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import LATEST, SET_ON_TOPIC, TP, NewTopic, TopicDescription
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -35,7 +36,13 @@ from controlplane.topics.inputs import (
     TopicUpdateInputs,
 )
 from controlplane.topics.models import SUPERSEDED
-from controlplane.topics.operations_base import TopicKind, not_seen, topic_settings
+from controlplane.topics.operations_base import (
+    TopicKind,
+    not_seen,
+    settings_not_seen,
+    settings_unread,
+    topic_settings,
+)
 from controlplane.topics.refusals import fields_named
 from controlplane.topics.rules import is_dangerous, refuse_internal, refuse_reserved
 from controlplane.topics.selectors import (
@@ -88,7 +95,7 @@ class TopicCreate(TopicKind):
     def create(self, context: StepContext) -> Done:
         """The plan saw no such topic, so one of the planned shape is our own earlier try."""
         gateway, inputs = self.gateway(context), context.inputs
-        made = Done(detail=counted(inputs["partitions"], "partition"))
+        made = Done(detail=detail_of("partitions", partitions=inputs["partitions"]))
         found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
         if found is None:
             with AcceptedRefusals("TOPIC_ALREADY_EXISTS"):
@@ -127,25 +134,25 @@ class TopicCreate(TopicKind):
         found = gateway.describe_topics([name]).get(name)
         ours = context.memo.get("topic_id")
         if found is None:
-            return Done(detail="it is not there")
+            return Done(detail=detail_of("topic/not-there"))
         if ours is not None and found.topic_id != ours:
-            return Done(detail="somebody else made a topic of this name since")
+            return Done(detail=detail_of("topic/others"))
         if ours is None and not context.memo.get("is_made"):
             what = f"There is a topic {name}, which this operation or somebody else made."
-            return Done(detail="it may be another's", remains=(what,))
+            return Done(detail=detail_of("topic/maybe-others"), remains=(what,))
         tps = [TP(name, part.partition) for part in found.partitions]
         ends = gateway.offsets(dict.fromkeys(tps, LATEST))
         if any(at.offset for at in ends.values()):
             what = f"The topic {name} stays: it was made, and records have been written to it."
-            return Done(detail="it holds records", remains=(what,))
+            return Done(detail=detail_of("topic/holds-records"), remains=(what,))
         if len(ends) < len(tps):
             return Done(
-                detail="not every partition has a leader",
+                detail=detail_of("topic/leaderless"),
                 remains=(f"The topic {name} stays: it was made, and may hold records.",),
             )
         with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
             gateway.delete_topic(name)
-        return read_back("brokers are still deleting")
+        return read_back(detail_of("topic/still-deleting"))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "topic.delete", {"name": plan.inputs["name"]}
@@ -233,7 +240,7 @@ class TopicUpdate(TopicKind):
         if context.inputs.get("adopt"):
             return Done(detail=adopting.UNCHANGED)
         self.gateway(context).alter_topic_configs(context.inputs["name"], wanted)
-        return Done(detail=", ".join(sorted(wanted)))
+        return Done(detail=detail_of("settings/named", settings=", ".join(sorted(wanted))))
 
     def verify(self, context: StepContext) -> Done | Wait:
         wanted, name = context.diff["after"]["configs"], context.inputs["name"]
@@ -241,7 +248,7 @@ class TopicUpdate(TopicKind):
         def differing(view: BrokerView, _broker: int) -> str | None:
             entries = view.topic_configs([name]).get(name)
             if entries is None:
-                return f"does not give the settings of {name}"
+                return settings_unread(name)
             own = config_values(entry for entry in entries if entry.source in SET_ON_TOPIC)
             return not_seen(wanted, own)
 
@@ -252,14 +259,14 @@ class TopicUpdate(TopicKind):
         gateway, name = self.gateway(context), context.inputs["name"]
         topic = gateway.describe_topics([name]).get(name)
         if topic is None or topic.topic_id != context.preconditions["topic_id"]:
-            return Done(detail="the topic is gone")
+            return Done(detail=detail_of("topic/gone"))
         before, made = context.diff["before"]["configs"], context.diff["after"]["configs"]
         own, _, _ = topic_settings(gateway, name)
         ours = {key: before[key] for key in made if own.get(key) == made[key] != before[key]}
         if not ours:
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         gateway.alter_topic_configs(name, ours)
-        return read_back(f"not seen yet: {', '.join(sorted(ours))}")
+        return read_back(settings_not_seen(ours))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         if plan.inputs.get("adopt"):
@@ -328,7 +335,7 @@ class TopicPartitions(TopicKind):
         topic = described_topic(gateway, inputs["name"])
         if len(topic.partitions) < inputs["partitions"]:
             gateway.create_partitions(inputs["name"], inputs["partitions"])
-        return Done(detail=counted(inputs["partitions"], "partition"))
+        return Done(detail=detail_of("partitions", partitions=inputs["partitions"]))
 
     def verify(self, context: StepContext) -> Done | Wait:
         name, partitions = context.inputs["name"], context.inputs["partitions"]
@@ -340,12 +347,12 @@ class TopicPartitions(TopicKind):
         name, before = context.inputs["name"], context.preconditions["partitions"]
         topic = self.gateway(context).describe_topics([name]).get(name)
         if topic is None or topic.topic_id != context.preconditions["topic_id"]:
-            return Done(detail="the topic is gone")
+            return Done(detail=detail_of("topic/gone"))
         have = len(topic.partitions)
         if have <= before:
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         what = f"{name} has {counted(have, 'partition')} now, {before} before: {self.final}."
-        return Done(detail=f"{have - before} were added", remains=(what,))
+        return Done(detail=detail_of("topic/added", added=have - before), remains=(what,))
 
     steps = (
         StepSpec(
@@ -400,7 +407,7 @@ class TopicDelete(TopicKind):
             with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
                 self.gateway(context).delete_topic(context.inputs["name"])
         context.memo["is_taken"] = True
-        return Done(detail="the controller took it")
+        return Done(detail=detail_of("deletion/taken"))
 
     def verify(self, context: StepContext) -> Done | Wait:
         """No broker lists it or holds a replica, unless a topic has its name again by now."""
@@ -410,11 +417,13 @@ class TopicDelete(TopicKind):
             found = view.describe_topics([name]).get(name)
             if found is not None:
                 is_planned = found.topic_id == context.preconditions["topic_id"]
-                return "still lists it" if is_planned else None
+                return detail_of("deletion/still-listed") if is_planned else None
             held = len(gateway.log_dirs([name], brokers=[broker]))
-            return f"still holds {counted(held, 'replica')}" if held else None
+            return detail_of("deletion/still-held", replicas=held) if held else None
 
-        return read_back_everywhere(context, gateway, differing, detail="gone from every broker")
+        return read_back_everywhere(
+            context, gateway, differing, detail=detail_of("deletion/everywhere")
+        )
 
     def _is_there(self, context: StepContext) -> bool:
         """The planned topic, not another one that was made under its name since."""
@@ -427,11 +436,11 @@ class TopicDelete(TopicKind):
         name = context.inputs["name"]
         if not self._is_there(context):
             what = f"The topic {name} is deleted, with its records: {self.final}."
-            return Done(detail="it is deleted", remains=(what,))
+            return Done(detail=detail_of("deletion/done"), remains=(what,))
         if context.memo.get("is_taken"):
             what = f"The controller took the deletion of {name}: it goes on, and is not stopped."
-            return Done(detail="it is being deleted", remains=(what,))
-        return Done(detail="it is there as before")
+            return Done(detail=detail_of("deletion/goes-on"), remains=(what,))
+        return Done(detail=detail_of("deletion/there"))
 
     def show(self, operation: Operation, state: str) -> None:
         super().show(operation, state)
@@ -469,9 +478,9 @@ def verify_topic(
         ready = 0 if topic is None else _ready_partitions(topic)
         fewest = min(fewest, ready)
         if topic is None:
-            return "not in the metadata yet"
+            return detail_of("topic/not-in-metadata")
         if ready < partitions:
-            return f"{ready} of {partitions} ready"
+            return detail_of("topic/ready", ready=ready, partitions=partitions)
         if not configs:
             return None
         entries = view.topic_configs([name]).get(name)

@@ -1,12 +1,13 @@
 """What the kinds of operations on topics share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from controlplane.clusters.operations_base import ClusterOperationKind, Touched, cluster_of
 from controlplane.common.problems import Unavailable
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import SET_ON_TOPIC
 from controlplane.observed.sections import TOPICS
+from controlplane.operations.details import Detail, detail_of
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import PlanContext
@@ -27,9 +28,18 @@ class TopicKind(ClusterOperationKind):
 
 
 def not_seen(wanted: Mapping[str, str | None], seen: Mapping[str, str | None]) -> str | None:
-    """The settings that do not have their planned value, in words; None when all have it."""
+    """The settings that do not have their planned value, as a detail; None when all have it."""
     differing = sorted(key for key, value in wanted.items() if seen.get(key) != value)
-    return f"not seen yet: {', '.join(differing)}" if differing else None
+    return settings_not_seen(differing) if differing else None
+
+
+def settings_not_seen(keys: Collection[str]) -> Detail:
+    return detail_of("settings/not-seen", settings=", ".join(sorted(keys)))
+
+
+def settings_unread(topic: str) -> Detail:
+    """A broker knows of no settings of the topic, or not of the topic."""
+    return detail_of("settings/unread", topic=topic)
 
 
 def topic_settings(

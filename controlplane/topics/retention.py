@@ -16,9 +16,9 @@ from controlplane.clusters.unfinished import Unfinished
 from controlplane.common.grants import Area, Verb
 from controlplane.common.problems import Conflict
 from controlplane.common.times import iso
-from controlplane.common.words import lasting
 from controlplane.gateway.port import BrokerView
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.details import Detail, detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -37,7 +37,13 @@ from controlplane.operations.warnings import warning_of
 from controlplane.topics import rules
 from controlplane.topics.inputs import RetentionLeaseInputs, RetentionRestoreInputs
 from controlplane.topics.models import RESTORED, RESTORING, SUPERSEDED, RetentionLease
-from controlplane.topics.operations_base import TopicKind, not_seen, topic_settings
+from controlplane.topics.operations_base import (
+    TopicKind,
+    not_seen,
+    settings_not_seen,
+    settings_unread,
+    topic_settings,
+)
 from controlplane.topics.readings import Room, room_for
 from controlplane.topics.refusals import fields_named
 from controlplane.topics.room import Wanted
@@ -131,7 +137,7 @@ class RetentionLeaseBegin(TopicKind):
     def alter(self, context: StepContext) -> Done:
         wanted = context.diff["after"]["configs"]
         self.gateway(context).alter_topic_configs(context.inputs["name"], wanted)
-        return Done(detail=lasting(context.inputs["retention_ms"]))
+        return Done(detail=detail_of("retention/kept", kept_ms=context.inputs["retention_ms"]))
 
     def verify(self, context: StepContext) -> Done | Wait:
         return _verified(self, context, context.diff["after"]["configs"])
@@ -142,12 +148,12 @@ class RetentionLeaseBegin(TopicKind):
         before, made = context.diff["before"]["configs"], context.diff["after"]["configs"]
         topic = gateway.describe_topics([name]).get(name)
         if topic is None or topic.topic_id != context.preconditions["topic_id"]:
-            return Done(detail="the topic is gone")
+            return Done(detail=detail_of("topic/gone"))
         own, _, _ = topic_settings(gateway, name)
         if own.get(RETENTION_MS) != made[RETENTION_MS] or before == made:
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         gateway.alter_topic_configs(name, before)
-        return read_back(f"not seen yet: {RETENTION_MS}")
+        return read_back(settings_not_seen([RETENTION_MS]))
 
     def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
@@ -235,22 +241,24 @@ class RetentionRestore(TopicKind):
         gateway, name = self.gateway(context), context.inputs["name"]
         topic = gateway.describe_topics([name]).get(name)
         if topic is None or topic.topic_id != context.preconditions["topic_id"]:
-            return _left(context, "the topic is gone")
+            return _left(context, detail_of("topic/gone"))
         held = context.diff["before"]["configs"][RETENTION_MS]
         before = context.diff["after"]["configs"][RETENTION_MS]
         own, _, _ = topic_settings(gateway, name)
         if own.get(RETENTION_MS) not in {held, before}:
-            return _left(context, f"somebody has set retention.ms to {own.get(RETENTION_MS)} since")
+            return _left(context, detail_of("retention/others", value=own.get(RETENTION_MS)))
         if own.get(RETENTION_MS) != before:
             gateway.alter_topic_configs(name, {RETENTION_MS: before})
-        return Done(detail="the topic's own setting is removed" if before is None else before)
+        if before is None:
+            return Done(detail=detail_of("retention/own-removed"))
+        return Done(detail=detail_of("retention/value", value=before))
 
     def verify(self, context: StepContext) -> Done | Wait:
         """With the answer of the last broker the lease is over, in the statement of its own."""
         operation, name = context.operation, context.inputs["name"]
         if "left" in context.memo:
             lease_end(operation.cluster_id, name, SUPERSEDED, context.memo["left"])
-            return Done(detail="nothing was changed")
+            return Done(detail=detail_of("retention/unchanged"))
         outcome = _verified(self, context, context.diff["after"]["configs"])
         if isinstance(outcome, Done):
             how = f"{operation.pk} put the retention back"
@@ -300,14 +308,14 @@ def _verified(kind: TopicKind, context: StepContext, wanted: dict[str, str | Non
     def differing(view: BrokerView, _broker: int) -> str | None:
         entries = view.topic_configs([name]).get(name)
         if entries is None:
-            return f"does not give the settings of {name}"
+            return settings_unread(name)
         own = config_values(entry for entry in entries if entry.source in rules.OWN_SOURCES)
         return not_seen(wanted, own)
 
     return read_back_everywhere(context, kind.gateway(context), differing)
 
 
-def _left(context: StepContext, why: str) -> Done:
+def _left(context: StepContext, why: Detail) -> Done:
     context.memo["left"] = why[:200]
     return Done(detail=why)
 

@@ -18,7 +18,7 @@ from controlplane.operations.sentences.details import DETAILS
 
 SERVICE = Path(__file__).parents[3] / "controlplane"
 TABLES = SERVICE / "operations" / "sentences" / "details"
-SAID_BY_CODE = ("operations", "clusters")
+SAID_BY_CODE = ("operations", "clusters", "topics")
 """The packages whose steps say everything by a code."""
 PUT_TOGETHER: tuple[str, ...] = ()
 """What codes begin with of which a part is worked out."""
@@ -77,6 +77,19 @@ def test_no_step_says_a_text_without_a_code():
                 said += call.args[:1]
             found = [text for value in said for text in free_texts(value)]
             assert found == [], f"{path.name}:{call.lineno}"
+
+
+def test_no_broker_differs_in_a_text_without_a_code():
+    found = 0
+    for path, text in sources().items():
+        if path.relative_to(SERVICE).parts[0] in SAID_BY_CODE and "def differing(" in text:
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.FunctionDef) and node.name == "differing":
+                    found += 1
+                    said = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+                    texts = [text for value in said for text in free_texts(value)]
+                    assert texts == [], f"{path.name}:{node.lineno}"
+    assert found > 2
 
 
 def test_a_detail_is_its_english_and_knows_its_parts():

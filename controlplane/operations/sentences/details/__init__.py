@@ -10,13 +10,15 @@ from controlplane.operations.sentences.details.brokers import BROKERS
 from controlplane.operations.sentences.details.clusters import CLUSTERS
 from controlplane.operations.sentences.details.common import COMMON
 from controlplane.operations.sentences.details.rolls import ROLLS
+from controlplane.operations.sentences.details.shared import SHARED
+from controlplane.operations.sentences.details.topics import TOPICS
 
 LEAD: Final = "lead/"
 """What codes begin with that lead in the part behind them: `waiting:`."""
 TAIL: Final = "tail/"
 """What codes begin with that end the part before them: `as broker 2 says`."""
 
-_TABLES = (COMMON, ROLLS, CLUSTERS, BROKERS)
+_TABLES = (BROKERS, CLUSTERS, COMMON, ROLLS, SHARED, TOPICS)
 DETAILS: Final[Mapping[str, str]] = {
     code: template for table in _TABLES for code, template in table.items()
 }

@@ -2,6 +2,8 @@ import { brokers } from "./step-details/brokers";
 import { clusters } from "./step-details/clusters";
 import { common } from "./step-details/common";
 import { rolls } from "./step-details/rolls";
+import { shared } from "./step-details/shared";
+import { topics } from "./step-details/topics";
 
 /** What steps of operations say, by the code of each sentence, as templates (`lib/templates.ts`): a test holds this to the
  * service's. */
@@ -10,5 +12,5 @@ export const stepDetails = {
   between: "; ",
   /** Before one that says who says the sentence before it. */
   beforeTail: ", ",
-  sentences: { ...brokers, ...clusters, ...common, ...rolls },
+  sentences: { ...brokers, ...clusters, ...common, ...rolls, ...shared, ...topics },
 };

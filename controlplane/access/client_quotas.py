@@ -21,6 +21,7 @@ from controlplane.clusters.operations_base import ClusterOperationKind, Touched,
 from controlplane.common.problems import Conflict
 from controlplane.gateway.port import BrokerView
 from controlplane.gateway.types import QUOTA_USER
+from controlplane.operations.details import detail_of
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
@@ -36,7 +37,7 @@ from controlplane.operations.read_back import read_back, read_back_everywhere, v
 from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
-UNCHANGED = "nothing is changed at the brokers"
+UNCHANGED = detail_of("adopted/unchanged")
 
 
 class QuotaSet(ClusterOperationKind):
@@ -91,16 +92,16 @@ class QuotaSet(ClusterOperationKind):
         def differing(view: BrokerView, _broker: int) -> str | None:
             found = quotas_of(view, entity)
             alike = all(found.get(key) == wanted.get(key) for key in keys)
-            return None if alike else "the quotas are others still"
+            return None if alike else detail_of("quotas/differ")
 
         return read_back_everywhere(context, self.gateway(context), differing)
 
     def put_back(self, context: StepContext) -> Done | Wait:
         entity, before = whom(context.inputs), _kept(context.diff["before"])
         if quotas_of(self.gateway(context), entity) == before:
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         self._make(context, "before", "after")
-        return read_back("the quotas of before are not seen yet")
+        return read_back(detail_of("quotas/not-back"))
 
     def _make(self, context: StepContext, wanted: str, other: str) -> Done:
         """Only the keys in which the two differ: what somebody else set beside them stays."""

@@ -33,12 +33,12 @@ from controlplane.access.services import overlap_end
 from controlplane.clusters.operations_base import ClusterOperationKind, Touched
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
-from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView
 from controlplane.gateway.types import AclBinding
 from controlplane.observed.sections import ACLS
 from controlplane.operations.blast_radius import Extent, listed
+from controlplane.operations.details import detail_of
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import LOCK_NAME_MAX, Operation, Plan
 from controlplane.operations.operations import (
@@ -98,12 +98,12 @@ class UserCreate(UserKind):
         username, mechanism = context.inputs["username"], context.inputs["mechanism"]
         secret = secret_peek(context.operation)
         self.gateway(context).upsert_user(username, mechanism, secret["password"])
-        return Done(detail=mechanism)
+        return Done(detail=detail_of("login/mechanisms", mechanisms=mechanism))
 
     def add_acls(self, context: StepContext) -> Done:
         bindings = bindings_of(context.inputs.get("acls", []))
         self.gateway(context).create_acls(bindings)
-        return Done(detail=counted(len(bindings), "ACL"))
+        return Done(detail=detail_of("user/acls", acls=len(bindings)))
 
     def verify(self, context: StepContext) -> Done | Wait:
         inputs = context.inputs
@@ -111,7 +111,7 @@ class UserCreate(UserKind):
 
         def differing(view: BrokerView, _broker: int) -> str | None:
             if inputs["mechanism"] not in mechanisms_of(view, inputs["username"]):
-                return "the user is not seen yet"
+                return detail_of("user/not-seen")
             return acls_differing(view, present=present)
 
         return read_back_everywhere(context, self.gateway(context), differing)
@@ -131,8 +131,8 @@ class UserCreate(UserKind):
         if left:
             gateway.delete_acls(left)
         if is_there or left:
-            return read_back("the user or its rules are still seen")
-        return Done(detail="the user does not exist")
+            return read_back(detail_of("user/left"))
+        return Done(detail=detail_of("user/not-there"))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "user.delete", {"username": plan.inputs["username"]}
@@ -196,14 +196,14 @@ class UserDelete(UserKind):
     def remove_acls(self, context: StepContext) -> Done:
         bindings = bindings_of(context.preconditions["acls"])
         self.gateway(context).delete_acls(bindings)
-        return Done(detail=counted(len(bindings), "rule"))
+        return Done(detail=detail_of("acl/rules", rules=len(bindings)))
 
     def verify(self, context: StepContext) -> Done | Wait:
         absent = bindings_of(context.preconditions["acls"])
 
         def differing(view: BrokerView, _broker: int) -> str | None:
             if mechanisms_of(view, context.inputs["username"]):
-                return "the user is still seen"
+                return detail_of("user/still-seen")
             return acls_differing(view, absent=absent)
 
         return read_back_everywhere(context, self.gateway(context), differing)
@@ -220,16 +220,16 @@ class UserDelete(UserKind):
         missing = missing_of(gateway, bindings_of(context.preconditions["acls"]))
         if missing:
             gateway.create_acls(missing)
-            return read_back(f"{counted(len(missing), 'rule')} not seen yet")
+            return read_back(detail_of("acl/not-seen", rules=len(missing)))
         seen = mechanisms_of(gateway, username)
         gone = sorted(set(context.preconditions["mechanisms"]) - set(seen))
         if not gone:
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         what = (
             f"The login of {username} by {', '.join(gone)} is deleted, and its password is not"
             " known: it stays so. Its rules are there as before."
         )
-        return Done(detail="its login is gone", remains=(what,))
+        return Done(detail=detail_of("login/gone"), remains=(what,))
 
     steps = (
         StepSpec(
@@ -250,7 +250,7 @@ class UserDelete(UserKind):
     )
 
 
-UNCHANGED = "nothing is changed at the brokers"
+UNCHANGED = detail_of("adopted/unchanged")
 
 
 class _AclKind(ClusterOperationKind):
@@ -299,7 +299,7 @@ class AclCreate(_AclKind):
         if context.inputs.get("adopt"):
             return Done(detail=UNCHANGED)
         self.gateway(context).create_acls(added)
-        return Done(detail=counted(len(added), "rule"))
+        return Done(detail=detail_of("acl/rules", rules=len(added)))
 
     def verify(self, context: StepContext) -> Done | Wait:
         present = bindings_of(context.diff["after"])
@@ -316,13 +316,13 @@ class AclCreate(_AclKind):
 
     def remove(self, context: StepContext) -> Done | Wait:
         if context.inputs.get("adopt"):
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         gateway = self.gateway(context)
         left = still_there(gateway, bindings_of(context.diff["after"]))
         if not left:
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         gateway.delete_acls(left)
-        return read_back(f"{counted(len(left), 'rule')} still seen")
+        return read_back(detail_of("acl/still-seen", rules=len(left)))
 
     steps = (
         StepSpec(name="create", title="Add the rules", run=create, restored_by=("remove",)),
@@ -358,7 +358,7 @@ class AclDelete(_AclKind):
         if context.inputs.get("adopt"):
             return Done(detail=UNCHANGED)
         self.gateway(context).delete_acls(removed)
-        return Done(detail=counted(len(removed), "rule"))
+        return Done(detail=detail_of("acl/rules", rules=len(removed)))
 
     def verify(self, context: StepContext) -> Done | Wait:
         # Of an adoption nothing was there before.
@@ -378,9 +378,9 @@ class AclDelete(_AclKind):
         gateway = self.gateway(context)
         missing = missing_of(gateway, bindings_of(context.diff["before"]))
         if not missing:
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         gateway.create_acls(missing)
-        return read_back(f"{counted(len(missing), 'rule')} not seen yet")
+        return read_back(detail_of("acl/not-seen", rules=len(missing)))
 
     steps = (
         StepSpec(name="delete", title="Remove the rules", run=delete, restored_by=("put-back",)),

@@ -12,10 +12,10 @@ from controlplane.access.decisions.authorizer import (
 from controlplane.access.inputs import bindings_of
 from controlplane.access.rules import LOGIN_KEYS, LoginSettings
 from controlplane.common.problems import NotFound
-from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import AclBinding
+from controlplane.operations.details import detail_of
 
 
 def acls_differing(
@@ -24,14 +24,14 @@ def acls_differing(
     present: Sequence[AclBinding] = (),
     absent: Sequence[AclBinding] = (),
 ) -> str | None:
-    """What a broker's rules lack or still have, in words; None: nothing. No rule, no question."""
+    """What a broker's rules lack or still have, a detail; None: nothing. No rule, no question."""
     if not present and not absent:
         return None
     have = set(view.list_acls())
     missing = sum(binding not in have for binding in present)
     left = sum(binding in have for binding in absent)
     if missing or left:
-        return f"{counted(missing, 'rule')} not seen yet, {left} still seen"
+        return detail_of("acl/differ", missing=missing, left=left)
     return None
 
 

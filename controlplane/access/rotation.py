@@ -39,6 +39,7 @@ from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.times import iso
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -160,14 +161,16 @@ class UserRotate(UserKind):
         password = secret_peek(context.operation)["password"]
         for mechanism in mechanisms:
             gateway.upsert_user(context.inputs["username"], mechanism, password)
-        return Done(detail=", ".join(mechanisms))
+        return Done(detail=detail_of("login/mechanisms", mechanisms=", ".join(mechanisms)))
 
     def verify(self, context: StepContext) -> Done | Wait:
         wanted = set(context.diff["after"]["mechanisms"])
 
         def differing(view: BrokerView, _broker: int) -> str | None:
             missing = wanted - set(mechanisms_of(view, context.inputs["username"]))
-            return f"no login by {', '.join(sorted(missing))} yet" if missing else None
+            if not missing:
+                return None
+            return detail_of("login/none", mechanisms=", ".join(sorted(missing)))
 
         return read_back_everywhere(context, self.gateway(context), differing)
 
@@ -177,17 +180,17 @@ class UserRotate(UserKind):
         gateway = self.gateway(context)
         seen = mechanisms_of(gateway, username)
         if not seen:
-            return Done(detail="the user is gone")
+            return Done(detail=detail_of("user/gone"))
         if new is None:
-            return Done(detail="the old password is not known", remains=(NOT_SHOWN,))
+            return Done(detail=detail_of("password/old-unknown"), remains=(NOT_SHOWN,))
         if new not in seen:
-            return Done(detail="as before")
+            return Done(detail=detail_of("back/as-before"))
         if seen == [new]:
             what = f"The old password of {username} is gone, so the new one stays. {NOT_SHOWN}"
-            return Done(detail="the old password is gone", remains=(what,))
+            return Done(detail=detail_of("password/old-gone"), remains=(what,))
         with AcceptedRefusals("RESOURCE_NOT_FOUND"):
             gateway.delete_user(username, new)
-        return read_back(f"the login by {new} is still seen")
+        return read_back(detail_of("login/new-still-seen", mechanism=new))
 
     def finish(self, operation: Operation) -> None:
         if operation.state != SUCCEEDED:
@@ -287,19 +290,20 @@ class UserRetire(UserKind):
         username, mechanism = inputs["username"], inputs["mechanism"]
         seen = mechanisms_of(gateway, username)
         if mechanism not in seen:
-            return Done(detail="gone already")
+            return Done(detail=detail_of("login/gone-already"))
         if seen == [mechanism]:
             raise StepFailedError(LAST_LOGIN, _only_password(username, mechanism))
         with AcceptedRefusals("RESOURCE_NOT_FOUND"):
             gateway.delete_user(username, mechanism)
-        return Done(detail=mechanism)
+        return Done(detail=detail_of("login/mechanisms", mechanisms=mechanism))
 
     def verify(self, context: StepContext) -> Done | Wait:
         mechanism = context.inputs["mechanism"]
 
         def differing(view: BrokerView, _broker: int) -> str | None:
             seen = mechanisms_of(view, context.inputs["username"])
-            return f"a login by {mechanism} is still seen" if mechanism in seen else None
+            is_seen = mechanism in seen
+            return detail_of("login/still-seen", mechanism=mechanism) if is_seen else None
 
         return read_back_everywhere(context, self.gateway(context), differing)
 

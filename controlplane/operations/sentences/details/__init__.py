@@ -6,6 +6,7 @@ The console has its own words for each; a test holds its catalogue to this table
 from collections.abc import Mapping
 from typing import Final
 
+from controlplane.operations.sentences.details.access import ACCESS
 from controlplane.operations.sentences.details.brokers import BROKERS
 from controlplane.operations.sentences.details.clusters import CLUSTERS
 from controlplane.operations.sentences.details.common import COMMON
@@ -18,7 +19,7 @@ LEAD: Final = "lead/"
 TAIL: Final = "tail/"
 """What codes begin with that end the part before them: `as broker 2 says`."""
 
-_TABLES = (BROKERS, CLUSTERS, COMMON, ROLLS, SHARED, TOPICS)
+_TABLES = (ACCESS, BROKERS, CLUSTERS, COMMON, ROLLS, SHARED, TOPICS)
 DETAILS: Final[Mapping[str, str]] = {
     code: template for table in _TABLES for code, template in table.items()
 }

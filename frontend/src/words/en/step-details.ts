@@ -1,3 +1,4 @@
+import { access } from "./step-details/access";
 import { brokers } from "./step-details/brokers";
 import { clusters } from "./step-details/clusters";
 import { common } from "./step-details/common";
@@ -12,5 +13,5 @@ export const stepDetails = {
   between: "; ",
   /** Before one that says who says the sentence before it. */
   beforeTail: ", ",
-  sentences: { ...brokers, ...clusters, ...common, ...rolls, ...shared, ...topics },
+  sentences: { ...access, ...brokers, ...clusters, ...common, ...rolls, ...shared, ...topics },
 };

@@ -9,7 +9,6 @@ from typing import Any
 
 from controlplane.common.grants import Area
 from controlplane.common.problems import NotFound
-from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import ClusterReader, Gap, Reading
@@ -29,6 +28,7 @@ from controlplane.groups.group_state import (
 from controlplane.groups.inputs import GroupDeleteInputs
 from controlplane.groups.serializers import GroupDeletionDiffSerializer
 from controlplane.operations.blast_radius import Extent, amount
+from controlplane.operations.details import detail_of
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -100,7 +100,8 @@ class GroupDelete(GroupOperationKind):
 
     def verify(self, context: StepContext) -> Done | Wait:
         known = _exists(self.gateway(context), context.inputs["group"])
-        return read_back("the coordinator still knows it" if known else None, detail="gone")
+        differing = detail_of("group/known") if known else None
+        return read_back(differing, detail=detail_of("group/gone"))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         """Commit the saved offsets again, where there was still a partition to read them in."""
@@ -177,16 +178,16 @@ def _check(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Done
     there = require_idle(gateway, group)
     now = preconditions_of(_places(gateway.group_offsets([group]).get(group, {})))
     if not there and not now:
-        return Done(detail="it is gone already")
+        return Done(detail=detail_of("group/gone-already"))
     require_unmoved(planned, now)
-    return Done(detail=f"{counted(len(now), 'partition')} as planned")
+    return Done(detail=detail_of("offsets/as-planned", partitions=len(now)))
 
 
 def _delete(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Done:
     _check(gateway, group, planned)
     with last_guard(), AcceptedRefusals(GONE):
         gateway.delete_group(group)
-    return Done(detail="the coordinator took it")
+    return Done(detail=detail_of("group/taken"))
 
 
 def _warnings(rows: list[dict[str, Any]], unread: Extent) -> list[dict[str, Any]]:

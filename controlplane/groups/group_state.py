@@ -12,6 +12,7 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, CommittedOffset, partitions_by_tp
 from controlplane.observed.sections import GROUPS
+from controlplane.operations.details import detail_of
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import Done, PlanContext, StepFailedError, Wait
@@ -134,7 +135,7 @@ def put_offsets_back(
     ours = [tp for tp in ours if tp not in gone]
     if not ours:
         lost = f"The commit of {group} in {counted(len(gone), 'partition')} went with the topic."
-        return Done(detail="as before", remains=(lost,) if gone else ())
+        return Done(detail=detail_of("back/as-before"), remains=(lost,) if gone else ())
     try:
         require_idle(gateway, group)
         with last_guard():
@@ -144,13 +145,13 @@ def put_offsets_back(
                 )
             if dropped := [tp for tp in ours if before[tp] is None]:
                 gateway.delete_group_offsets(group, dropped)
-    except StepFailedError as refusal:
+    except StepFailedError:
         what = (
             f"The offsets of {group} in {counted(len(ours), 'partition')} stay where this operation"
             f" took them: the group has members again."
         )
-        return Done(detail=refusal.detail, remains=(what,))
-    return Wait(detail=f"{counted(len(ours), 'partition')} not seen yet")
+        return Done(detail=detail_of("group/members-again"), remains=(what,))
+    return Wait(detail=detail_of("offsets/not-seen", partitions=len(ours)))
 
 
 def restoring(group: str, offsets: Targets) -> tuple[str, dict[str, Any]]:

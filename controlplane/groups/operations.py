@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from controlplane.common.grants import Area
 from controlplane.common.problems import Conflict, NotFound, field_problem
-from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, OffsetAt
 from controlplane.groups import rules
@@ -38,6 +37,7 @@ from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
 from controlplane.groups.offset_file import FileOffset, parse
 from controlplane.groups.rules import PartitionFacts, PlannedOffset
 from controlplane.groups.serializers import OffsetDiffSerializer
+from controlplane.operations.details import detail_of
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
@@ -386,7 +386,7 @@ def _check(gateway: ClusterGateway, group: str, before: Targets, after: Targets)
     committed = gateway.group_offsets([group]).get(group, {})
     now = {tp: offset_of(committed.get(tp)) for tp in before}
     require_unmoved(preconditions_of(before), preconditions_of(now), target=preconditions_of(after))
-    return Done(detail=f"{counted(len(before), 'partition')} as planned")
+    return Done(detail=detail_of("offsets/as-planned", partitions=len(before)))
 
 
 def _commit(gateway: ClusterGateway, group: str, before: Targets, after: Targets) -> Done:
@@ -400,7 +400,7 @@ def _commit(gateway: ClusterGateway, group: str, before: Targets, after: Targets
             )
         if dropped:
             gateway.delete_group_offsets(group, dropped)
-    return Done(detail=f"{len(kept)} committed, {len(dropped)} removed")
+    return Done(detail=detail_of("offsets/committed", committed=len(kept), removed=len(dropped)))
 
 
 def _verify(gateway: ClusterGateway, group: str, after: Targets) -> Done | Wait:
@@ -411,9 +411,9 @@ def _verify(gateway: ClusterGateway, group: str, after: Targets) -> Done | Wait:
         return read_back(None, progress=progress)
     wrong = min(set(after) - set(right))
     now = offset_of(committed.get(wrong))
-    return read_back(
-        f"{wrong.topic}-{wrong.partition} reads {now}, planned {after[wrong]}", progress=progress
-    )
+    partition = f"{wrong.topic}-{wrong.partition}"
+    differs = detail_of("offsets/differ", partition=partition, found=now, planned=after[wrong])
+    return read_back(differs, progress=progress)
 
 
 def _nothing_to_do(group: str, rows: list[PlannedOffset]) -> Conflict:

@@ -10,6 +10,7 @@ from controlplane.operations.sentences.details.access import ACCESS
 from controlplane.operations.sentences.details.brokers import BROKERS
 from controlplane.operations.sentences.details.clusters import CLUSTERS
 from controlplane.operations.sentences.details.common import COMMON
+from controlplane.operations.sentences.details.groups import GROUPS
 from controlplane.operations.sentences.details.rolls import ROLLS
 from controlplane.operations.sentences.details.shared import SHARED
 from controlplane.operations.sentences.details.topics import TOPICS
@@ -19,7 +20,7 @@ LEAD: Final = "lead/"
 TAIL: Final = "tail/"
 """What codes begin with that end the part before them: `as broker 2 says`."""
 
-_TABLES = (ACCESS, BROKERS, CLUSTERS, COMMON, ROLLS, SHARED, TOPICS)
+_TABLES = (ACCESS, BROKERS, CLUSTERS, COMMON, GROUPS, ROLLS, SHARED, TOPICS)
 DETAILS: Final[Mapping[str, str]] = {
     code: template for table in _TABLES for code, template in table.items()
 }

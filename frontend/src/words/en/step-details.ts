@@ -2,6 +2,7 @@ import { access } from "./step-details/access";
 import { brokers } from "./step-details/brokers";
 import { clusters } from "./step-details/clusters";
 import { common } from "./step-details/common";
+import { groups } from "./step-details/groups";
 import { rolls } from "./step-details/rolls";
 import { shared } from "./step-details/shared";
 import { topics } from "./step-details/topics";
@@ -13,5 +14,5 @@ export const stepDetails = {
   between: "; ",
   /** Before one that says who says the sentence before it. */
   beforeTail: ", ",
-  sentences: { ...access, ...brokers, ...clusters, ...common, ...rolls, ...shared, ...topics },
+  sentences: { ...access, ...brokers, ...clusters, ...common, ...groups, ...rolls, ...shared, ...topics },
 };

@@ -17,6 +17,7 @@ from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import TP, TopicDescription, partitions_by_tp
 from controlplane.observed.sections import TOPICS
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.details import detail_of
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
@@ -161,8 +162,9 @@ class LeadersElect(ClusterOperationKind):
         context.memo[DONE] = done = done + len(batch)
         progress = Progress(done=done, total=len(rows), unit="partitions")
         if done < len(rows):
-            return Wait(seconds=0.0, detail=f"{done} of {len(rows)} elected", progress=progress)
-        return Done(detail=f"{counted(done, 'partition')} elected", progress=progress)
+            so_far = detail_of("elected/so-far", done=done, partitions=len(rows))
+            return Wait(seconds=0.0, detail=so_far, progress=progress)
+        return Done(detail=detail_of("elected/all", partitions=done), progress=progress)
 
     def verify(self, context: StepContext) -> Done | Wait:
         wanted = {one.tp: one.after for one in elected_in(context.diff)}
@@ -174,13 +176,16 @@ class LeadersElect(ClusterOperationKind):
             others = [
                 tp for tp, after in wanted.items() if tp in parts and parts[tp].leader != after
             ]
-            return f"{_name(others[0])} and {len(others) - 1} more differ" if others else None
+            if not others:
+                return None
+            partition, more = _name(others[0]), len(others) - 1
+            return detail_of("elected/differ", partition=partition, more=more)
 
         return read_back_everywhere(
             context,
             self.gateway(context),
             differing,
-            detail=f"every broker names {counted(len(wanted), 'leader')} as planned",
+            detail=detail_of("elected/agreed", leaders=len(wanted)),
         )
 
     steps = (

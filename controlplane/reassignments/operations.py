@@ -19,6 +19,14 @@ from controlplane.gateway.readings import Gap, Reading
 from controlplane.gateway.types import TP, PartitionDescription, partitions_by_tp
 from controlplane.observed.sections import TOPICS
 from controlplane.operations.blast_radius import Extent, amount
+from controlplane.operations.details import (
+    Detail,
+    broker_params,
+    detail_from,
+    detail_of,
+    rows_of,
+    together,
+)
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
@@ -32,7 +40,13 @@ from controlplane.operations.operations import (
     StepSpec,
     Wait,
 )
-from controlplane.operations.read_back import MEMO, read_back, read_back_everywhere, verified_by
+from controlplane.operations.read_back import (
+    MEMO,
+    brokers_named,
+    read_back,
+    read_back_everywhere,
+    verified_by,
+)
 from controlplane.operations.states import CANCELLING
 from controlplane.reassignments import rules, taking_over
 from controlplane.reassignments.diffs import move_dict, moves_in, resource_of
@@ -153,8 +167,8 @@ class Reassignment(ClusterOperationKind):
             return Done(detail=taking_over.UNCHANGED)
         kept = throttle_keep(self.gateway(context), context.operation, moves, all_brokers=True)
         if kept.bytes_per_s is None:
-            return Done(detail="no limit was asked for")
-        return Done(detail=f"{kept.bytes_per_s} bytes/s per broker")
+            return Done(detail=detail_of("limit/not-asked"))
+        return Done(detail=detail_of("limit/per-broker", limit_bytes_per_s=kept.bytes_per_s))
 
     def move(self, context: StepContext) -> Done | Wait:
         if context.inputs.get("adopt"):
@@ -170,9 +184,9 @@ class Reassignment(ClusterOperationKind):
         found = survey_now(gateway, moves)
         others = {move.tp for move in (*found.foreign, *found.gone)}
         back = [move for move in moves if move.tp not in others]
-        where = f"{counted(len(back), 'partition')} on the brokers of before"
-        remains = tuple(_out_of_reach(found))
-        said = "; ".join([where, *remains])
+        out_of_reach = _out_of_reach(found)
+        remains = tuple(map(str, out_of_reach))
+        said = together(detail_of("moves/back", partitions=len(back)), *out_of_reach)
         if not back:
             return Done(detail=said, remains=remains)
         outcome = _verify(context, gateway, back, detail=said, memo_key="read_back_restored")
@@ -184,14 +198,14 @@ class Reassignment(ClusterOperationKind):
 
     def unthrottle(self, context: StepContext) -> Done | Wait:
         """Lifted first, noted by the next tick: beat lifts once more what nobody has noted."""
-        said = context.memo.pop(LIFTED, None)
-        if said is not None:
+        lifted = context.memo.pop(LIFTED, None)
+        if lifted is not None:
             throttle_lifted(context.operation.id)
-            return Done(detail=said)
+            return Done(detail=_as_kept(lifted))
         said, is_lifted = throttle_lift(self.gateway(context), context.operation)
         if not is_lifted:
             return Done(detail=said)
-        context.memo[LIFTED] = said
+        context.memo[LIFTED] = rows_of(said)
         return Wait(seconds=0.0, detail=said)
 
     def verify(self, context: StepContext) -> Done | Wait:
@@ -203,7 +217,7 @@ class Reassignment(ClusterOperationKind):
             context,
             self.gateway(context),
             moves_in(context.diff),
-            detail="every broker and its log directories agree with the plan",
+            detail=detail_of("moves/agreed"),
         )
 
     def _move(self, context: StepContext, moves: list[Move], *, back: bool = False) -> Done | Wait:
@@ -214,12 +228,11 @@ class Reassignment(ClusterOperationKind):
         limit = throttle_keep(gateway, context.operation, moves).said
         found = survey_now(gateway, moves)
         if not back and _others_seen(context, found):
-            return Wait(seconds=POLL_S, detail="what one broker says differs; asked again")
+            return Wait(seconds=POLL_S, detail=detail_of("moves/differs"))
         waits_for = _submit(context, gateway, found)
         progress = _progress(gateway, moves, found)
-        said = [f"{len(found.done)} of {len(moves)} partitions are there", *_out_of_reach(found)]
-        said += waits_for
-        detail = "; ".join([*said, limit] if limit else said)
+        there = detail_of("moves/there", there=len(found.done), moves=len(moves))
+        detail = together(there, *_out_of_reach(found), *waits_for, limit)
         waiting = detail if found.todo or found.moving else None
         return read_back(waiting, detail=detail, progress=progress, poll_s=POLL_S)
 
@@ -314,8 +327,8 @@ def _progress(gateway: ClusterGateway, moves: list[Move], found: Survey) -> Prog
     return Progress(done=total if settled else arrived, total=total, unit="bytes")
 
 
-def _submit(context: StepContext, gateway: ClusterGateway, found: Survey) -> list[str]:
-    """Begin what may move next; what is waited for, in words.
+def _submit(context: StepContext, gateway: ClusterGateway, found: Survey) -> list[Detail]:
+    """Begin what may move next; what is waited for.
 
     A broker that restarts, was killed or stops is back as a rule: its moves wait for AWAY_S. The
     controller knows of it before other brokers do: for REFUSED_LOOKS looks in a row its refusal is
@@ -340,35 +353,36 @@ def _submit(context: StepContext, gateway: ClusterGateway, found: Survey) -> lis
         if error.code != NOT_ALIVE or refused > REFUSED_LOOKS:
             raise
         context.memo[REFUSED] = refused
-        return [*said, f"refused, asked again: {error.said}"]
+        return [*said, detail_of("moves/refused", reason=error.said)]
     context.memo.pop(REFUSED, None)
     return said
 
 
-def _waits_for(context: StepContext, away: tuple[int, ...]) -> list[str]:
+def _waits_for(context: StepContext, away: tuple[int, ...]) -> list[Detail]:
     """Raises StepFailedError: one of them has been away for too long."""
     if not away:
         context.memo.pop(AWAY, None)
         return []
-    said = f"{'broker' if len(away) == 1 else 'brokers'} {', '.join(map(str, away))}"
     now_s = timezone.now().timestamp()
     if now_s - context.memo.setdefault(AWAY, now_s) > AWAY_S:
         raise StepFailedError(
             "brokers-away",
-            f"For {AWAY_S / 60:.0f} minutes nothing could be moved to or with {said}: not up.",
+            f"For {AWAY_S / 60:.0f} minutes nothing could be moved to or with"
+            f" {brokers_named(away)}: not up.",
         )
-    return [f"waiting for {said}, not up"]
+    return [detail_of("moves/waiting", **broker_params(away))]
 
 
 def _stop(gateway: ClusterGateway, moves: list[Move], *, goes_back: bool) -> Done | Wait:
     """Cancel what is under way, so that unfinished partitions are as before; say what is not."""
     found = survey_now(gateway, moves)
     if not found.moving:
-        stays = [] if goes_back else _groups((found.done, "stays on the new brokers"))
-        return Done(detail=_what_stays(found, goes_back=goes_back), remains=tuple(stays))
+        stays = () if goes_back else _groups((found.done, "moves/on-new"))
+        detail = _what_stays(found, goes_back=goes_back)
+        return Done(detail=detail, remains=tuple(map(str, stays)))
     with AcceptedRefusals("NO_REASSIGNMENT_IN_PROGRESS"):
         gateway.reassign({move.tp: None for move in found.moving})
-    return Wait(seconds=POLL_S, detail=f"stopping {counted(len(found.moving), 'move')}")
+    return Wait(seconds=POLL_S, detail=detail_of("moves/stopping", moves=len(found.moving)))
 
 
 def _others_seen(context: StepContext, found: Survey) -> bool:
@@ -397,23 +411,26 @@ def _refuse_others(found: Survey) -> None:
             )
 
 
-def _out_of_reach(found: Survey) -> list[str]:
-    """What does not go back, in words."""
-    return _groups(
-        (found.foreign, "where somebody else has moved it"),
-        (found.gone, "gone with its topic"),
-    )
+def _out_of_reach(found: Survey) -> list[Detail]:
+    """What does not go back."""
+    return _groups((found.foreign, "moves/others"), (found.gone, "moves/gone"))
 
 
-def _groups(*groups: tuple[tuple[Move, ...], str]) -> list[str]:
-    return [f"{text}: {rules.named(moves)}" for moves, text in groups if moves]
+def _groups(*groups: tuple[tuple[Move, ...], str]) -> list[Detail]:
+    """What is said of the partitions of each group, by the code that stands beside it."""
+    return [detail_of(code, **rules.name_params(moves)) for moves, code in groups if moves]
 
 
-def _what_stays(found: Survey, *, goes_back: bool) -> str:
+def _what_stays(found: Survey, *, goes_back: bool) -> Detail:
     """Every partition is in one of these clauses."""
-    arrived = "on the new brokers, to be moved back" if goes_back else "stays on the new brokers"
-    said = _groups((found.todo, "on the old brokers"), (found.done, arrived))
-    return "; ".join(["nothing moves any more", *said, *_out_of_reach(found)])
+    arrived = "moves/on-new-for-now" if goes_back else "moves/on-new"
+    said = _groups((found.todo, "moves/on-old"), (found.done, arrived))
+    return together(detail_of("moves/none-any-more"), *said, *_out_of_reach(found))
+
+
+def _as_kept(lifted: Any) -> str:
+    """What the tick before has noted; one of an earlier version noted a text."""
+    return lifted if isinstance(lifted, str) else detail_from(lifted)
 
 
 def _verify(
@@ -421,7 +438,7 @@ def _verify(
     gateway: ClusterGateway,
     moves: list[Move],
     *,
-    detail: str,
+    detail: Detail,
     memo_key: str = MEMO,
 ) -> Done | Wait:
     """Each broker's metadata says what the plan says, and each one's log directories hold it."""
@@ -453,13 +470,13 @@ def _wrong(
     part = parts.get(move.tp)
     name = f"{move.tp.topic}-{move.tp.partition}"
     if part is None or part.replicas != move.after:
-        return f"{name} is not assigned as planned"
+        return detail_of("moves/not-assigned", partition=name)
     if set(part.isr) != set(move.after):
-        return f"{name} is not in sync everywhere"
+        return detail_of("moves/not-in-sync", partition=name)
     if broker in move.after and move.tp not in held:
-        return f"{name} is missing here"
+        return detail_of("moves/missing-here", partition=name)
     if broker in move.removing and move.tp in held:
-        return f"{name} is still here"
+        return detail_of("moves/still-here", partition=name)
     return None
 
 

@@ -178,9 +178,14 @@ def bytes_moved(
 
 def named(moves: Sequence[Move], most: int = 5) -> str:
     """`orders-0, orders-1 and 3 more`."""
+    params = name_params(moves, most)
+    return f"{params['names']}" + (f" and {params['more']} more" if params["more"] else "")
+
+
+def name_params(moves: Sequence[Move], most: int = 5) -> dict[str, str | int]:
+    """As sentences take them that name moves: the first `most`, and how many there are more."""
     names = [f"{move.tp.topic}-{move.tp.partition}" for move in moves[:most]]
-    more = len(moves) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more else "")
+    return {"names": ", ".join(names), "more": len(moves) - len(names)}
 
 
 def next_batch(

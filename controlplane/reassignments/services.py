@@ -12,18 +12,18 @@ from datetime import timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals, GatewayError
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import SET_ON_BROKER, SET_ON_TOPIC
+from controlplane.operations.details import Detail, broker_params, detail_of, together
 from controlplane.operations.models import Operation
-from controlplane.operations.read_back import brokers_named
 from controlplane.reassignments.models import ThrottleLease
 from controlplane.reassignments.rules import REPLICA_KEYS, Move, throttled_replicas
 
 RATE_KEYS = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 LEASE = timedelta(minutes=5)
 KIND = "reassignment"
+NOTHING = together()
 
 
 def throttle_prepare(operation: Operation, bytes_per_s: int | None) -> None:
@@ -81,7 +81,8 @@ def throttle_keep(
     rate = held.lease.bytes_per_s if held is not None else None
     if held is None or rate is None:
         is_on = held is not None and held.lease.released_at is None
-        return Kept(bytes_per_s=None, said=_release(gateway, held) if held and is_on else "")
+        said = _release(gateway, held) if held and is_on else NOTHING
+        return Kept(bytes_per_s=None, said=said)
     set_on: list[int] = []
     away: list[int] = []
     for broker in _brokers(moves):
@@ -93,14 +94,16 @@ def throttle_keep(
                 raise
             away.append(broker)
     topics = _keep_replicas(gateway, throttled_replicas(moves))
-    said = []
-    if set_on or topics:
-        where = [brokers_named(set_on)] if set_on else []
-        where += [counted(len(topics), "topic")] if topics else []
-        said.append(f"limit set on {' and '.join(where)}")
-    if away:
-        said.append(f"unknown whether the limit is on {brokers_named(away)}")
-    return Kept(bytes_per_s=rate, said="; ".join(said))
+    unknown = detail_of("limit/unknown", **broker_params(away)) if away else NOTHING
+    return Kept(bytes_per_s=rate, said=together(_set_on(set_on, len(topics)), unknown))
+
+
+def _set_on(brokers: list[int], topics: int) -> Detail:
+    if brokers and topics:
+        return detail_of("limit/set-on-both", topics=topics, **broker_params(brokers))
+    if brokers:
+        return detail_of("limit/set-on-brokers", **broker_params(brokers))
+    return detail_of("limit/set-on-topics", topics=topics) if topics else NOTHING
 
 
 def _brokers(moves: Iterable[Move]) -> list[int]:
@@ -140,10 +143,10 @@ def _pairs(listed: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """The limit that stands, null for none, and what had to be set for it, or ""."""
+    """The limit that stands, null for none, and what had to be set for it, or nothing."""
 
     bytes_per_s: int | None
-    said: str
+    said: Detail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,22 +173,22 @@ def _held(operation_id: str, cluster_id: str) -> Held | None:
     )
 
 
-def throttle_release(gateway: ClusterGateway, operation_id: str, cluster_id: str) -> str:
+def throttle_release(gateway: ClusterGateway, operation_id: str, cluster_id: str) -> Detail:
     """Take the limit off every broker and topic; safe to repeat. Says what it did.
 
     What another operation's lease holds meanwhile stays.
     """
     held = _held(operation_id, cluster_id)
     if held is None or held.lease.released_at is not None:
-        return "no limit was set"
+        return detail_of("limit/none")
     return _release(gateway, held)
 
 
-def throttle_lift(gateway: ClusterGateway, operation: Operation) -> tuple[str, bool]:
+def throttle_lift(gateway: ClusterGateway, operation: Operation) -> tuple[Detail, bool]:
     """As `throttle_release`, without noting it: what it did, and whether that is to be noted."""
     held = _held(operation.id, operation.cluster_id or "")
     if held is None or held.lease.released_at is not None:
-        return "no limit was set", False
+        return detail_of("limit/none"), False
     return _lift(gateway, held)
 
 
@@ -195,14 +198,14 @@ def throttle_lifted(operation_id: str) -> None:
     rows.update(released_at=timezone.now())
 
 
-def _release(gateway: ClusterGateway, held: Held) -> str:
+def _release(gateway: ClusterGateway, held: Held) -> Detail:
     said, is_lifted = _lift(gateway, held)
     if is_lifted:
         throttle_lifted(held.lease.operation_id)
     return said
 
 
-def _lift(gateway: ClusterGateway, held: Held) -> tuple[str, bool]:
+def _lift(gateway: ClusterGateway, held: Held) -> tuple[Detail, bool]:
     """What it did, and whether nothing of the limit is left."""
     brokers = [each for each in held.lease.broker_ids if each not in held.others_brokers]
     topics = [topic for topic in held.lease.topics if topic not in held.others_topics]
@@ -220,9 +223,8 @@ def _lift(gateway: ClusterGateway, held: Held) -> tuple[str, bool]:
         ThrottleLease.objects.filter(pk=held.lease.pk).update(
             broker_ids=away, topics=[], expires_at=timezone.now()
         )
-        return f"removed; brokers {away} are away, their rate is removed when they return", False
-    said = f"removed from {counted(len(brokers), 'broker')} and {counted(len(topics), 'topic')}"
-    return said, True
+        return detail_of("limit/removed-but", **broker_params(away)), False
+    return detail_of("limit/removed", brokers=len(brokers), topics=len(topics)), True
 
 
 def leases_expired(limit: int) -> Iterable[ThrottleLease]:

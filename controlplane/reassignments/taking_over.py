@@ -9,6 +9,7 @@ from typing import Any
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import TP, partitions_by_tp
+from controlplane.operations.details import detail_of
 from controlplane.operations.operations import Done, PlanDraft, StepContext, Wait
 from controlplane.operations.read_back import read_back_everywhere
 from controlplane.operations.summaries import summary_of
@@ -17,7 +18,7 @@ from controlplane.reassignments.diffs import move_dict, resource_of
 from controlplane.reassignments.rules import Move
 from controlplane.reassignments.selectors import Truth
 
-UNCHANGED = "nothing is moved"
+UNCHANGED = detail_of("moves/unchanged")
 
 
 def draft_of(gateway: ClusterGateway, given: list[dict[str, Any]], truth: Truth) -> PlanDraft:
@@ -68,8 +69,9 @@ def verified_there(context: StepContext, gateway: ClusterGateway, moves: list[Mo
     def differing(view: BrokerView, _broker: int) -> str | None:
         parts = partitions_by_tp(view.describe_topics(topics).values())
         wrong = [m.tp for m in moves if m.tp not in parts or parts[m.tp].replicas != m.after]
-        return f"{wrong[0].topic}-{wrong[0].partition} is elsewhere" if wrong else None
+        if not wrong:
+            return None
+        partition = f"{wrong[0].topic}-{wrong[0].partition}"
+        return detail_of("moves/elsewhere", partition=partition)
 
-    return read_back_everywhere(
-        context, gateway, differing, detail="every broker has the replicas where they were"
-    )
+    return read_back_everywhere(context, gateway, differing, detail=detail_of("moves/as-they-were"))

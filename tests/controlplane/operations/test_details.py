@@ -18,7 +18,7 @@ from controlplane.operations.sentences.details import DETAILS
 
 SERVICE = Path(__file__).parents[3] / "controlplane"
 TABLES = SERVICE / "operations" / "sentences" / "details"
-SAID_BY_CODE = ("operations", "clusters", "topics", "access", "groups")
+SAID_BY_CODE = ("operations", "clusters", "topics", "access", "groups", "reassignments")
 """The packages whose steps say everything by a code."""
 PUT_TOGETHER: tuple[str, ...] = ()
 """What codes begin with of which a part is worked out."""

@@ -11,6 +11,7 @@ from controlplane.operations.sentences.details.brokers import BROKERS
 from controlplane.operations.sentences.details.clusters import CLUSTERS
 from controlplane.operations.sentences.details.common import COMMON
 from controlplane.operations.sentences.details.groups import GROUPS
+from controlplane.operations.sentences.details.reassignments import REASSIGNMENTS
 from controlplane.operations.sentences.details.rolls import ROLLS
 from controlplane.operations.sentences.details.shared import SHARED
 from controlplane.operations.sentences.details.topics import TOPICS
@@ -20,7 +21,7 @@ LEAD: Final = "lead/"
 TAIL: Final = "tail/"
 """What codes begin with that end the part before them: `as broker 2 says`."""
 
-_TABLES = (ACCESS, BROKERS, CLUSTERS, COMMON, GROUPS, ROLLS, SHARED, TOPICS)
+_TABLES = (ACCESS, BROKERS, CLUSTERS, COMMON, GROUPS, REASSIGNMENTS, ROLLS, SHARED, TOPICS)
 DETAILS: Final[Mapping[str, str]] = {
     code: template for table in _TABLES for code, template in table.items()
 }

@@ -3,6 +3,7 @@ import { brokers } from "./step-details/brokers";
 import { clusters } from "./step-details/clusters";
 import { common } from "./step-details/common";
 import { groups } from "./step-details/groups";
+import { reassignments } from "./step-details/reassignments";
 import { rolls } from "./step-details/rolls";
 import { shared } from "./step-details/shared";
 import { topics } from "./step-details/topics";
@@ -14,5 +15,5 @@ export const stepDetails = {
   between: "; ",
   /** Before one that says who says the sentence before it. */
   beforeTail: ", ",
-  sentences: { ...access, ...brokers, ...clusters, ...common, ...groups, ...rolls, ...shared, ...topics },
+  sentences: { ...access, ...brokers, ...clusters, ...common, ...groups, ...reassignments, ...rolls, ...shared, ...topics },
 };

@@ -28,7 +28,7 @@ from controlplane.operations.read_back import read_back, read_back_everywhere, v
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import SUCCEEDED
 from controlplane.operations.summaries import summary_of
-from controlplane.topics import adopting, rules
+from controlplane.topics import adopting, operations_base, rules
 from controlplane.topics.inputs import (
     TopicCreateInputs,
     TopicDeleteInputs,
@@ -36,13 +36,7 @@ from controlplane.topics.inputs import (
     TopicUpdateInputs,
 )
 from controlplane.topics.models import SUPERSEDED
-from controlplane.topics.operations_base import (
-    TopicKind,
-    not_seen,
-    settings_not_seen,
-    settings_unread,
-    topic_settings,
-)
+from controlplane.topics.operations_base import TopicKind, not_seen, topic_settings
 from controlplane.topics.refusals import fields_named
 from controlplane.topics.rules import is_dangerous, refuse_internal, refuse_reserved
 from controlplane.topics.selectors import (
@@ -248,7 +242,7 @@ class TopicUpdate(TopicKind):
         def differing(view: BrokerView, _broker: int) -> str | None:
             entries = view.topic_configs([name]).get(name)
             if entries is None:
-                return settings_unread(name)
+                return operations_base.settings_unread(name)
             own = config_values(entry for entry in entries if entry.source in SET_ON_TOPIC)
             return not_seen(wanted, own)
 
@@ -266,7 +260,7 @@ class TopicUpdate(TopicKind):
         if not ours:
             return Done(detail=detail_of("back/as-before"))
         gateway.alter_topic_configs(name, ours)
-        return read_back(settings_not_seen(ours))
+        return read_back(operations_base.settings_not_seen(ours))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         if plan.inputs.get("adopt"):
@@ -421,9 +415,8 @@ class TopicDelete(TopicKind):
             held = len(gateway.log_dirs([name], brokers=[broker]))
             return detail_of("deletion/still-held", replicas=held) if held else None
 
-        return read_back_everywhere(
-            context, gateway, differing, detail=detail_of("deletion/everywhere")
-        )
+        gone = detail_of("deletion/everywhere")
+        return read_back_everywhere(context, gateway, differing, detail=gone)
 
     def _is_there(self, context: StepContext) -> bool:
         """The planned topic, not another one that was made under its name since."""

@@ -15,5 +15,15 @@ export const stepDetails = {
   between: "; ",
   /** Before one that says who says the sentence before it. */
   beforeTail: ", ",
-  sentences: { ...access, ...brokers, ...clusters, ...common, ...groups, ...reassignments, ...rolls, ...shared, ...topics },
+  sentences: {
+    ...access,
+    ...brokers,
+    ...clusters,
+    ...common,
+    ...groups,
+    ...reassignments,
+    ...rolls,
+    ...shared,
+    ...topics,
+  },
 };

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from dataplane.broker.metadata.registration import ensure_layout
@@ -66,13 +64,12 @@ async def test_a_user_changes_what_is_a_tenants(make, entity):
 @pytest.mark.parametrize("key", NOT_A_TENANTS)
 async def test_a_user_changes_nothing_else(make, key):
     broker = await started(TENANT)
-    tasks = asyncio.all_tasks()
     value = BROKER_CONFIGS[key].format(BROKER_CONFIGS[key].default) or "1"
     before = broker.configs.broker_config.originals
     for name in (key, f"listener.name.plaintext.{key}"):
         answer = await result(broker, make(str(ME), name, value, dry=False))
         assert answer.error_code in (ErrorCode.POLICY_VIOLATION, ErrorCode.INVALID_CONFIG)
-    await settled(tasks)
+    await settled(broker)
     assert broker.configs.broker_config.originals == before
     await stopped(broker)
 
@@ -109,10 +106,9 @@ async def test_a_super_user_and_an_open_cluster_are_not_bound(make):
 async def test_a_user_takes_nothing_away_that_the_operator_set():
     """The old AlterConfigs replaces everything: what it leaves out, it would remove."""
     broker = await started(ADMIN)
-    tasks = asyncio.all_tasks()
     throttle = incremental(str(ME), "leader.replication.throttled.rate", "1000", dry=False)
     assert (await result(broker, throttle)).error_code == 0
-    await settled(tasks)
+    await settled(broker)
     broker.info.principal = TENANT
     for request in (
         replacing(str(ME), "log.retention.ms", "60000", dry=False),

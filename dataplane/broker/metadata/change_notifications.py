@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from dataplane.broker.metadata.znode_reads import read_all
 from dataplane.model.retry_warning import RetryWarning
-from dataplane.ports.coordinator import ConnectionLossError, CoordinatorError, NoNodeError
+from dataplane.ports.coordinator import (
+    ConnectionLossError,
+    CoordinatorError,
+    NoNodeError,
+    SessionExpiredError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -24,6 +29,9 @@ KEPT_MS: Final = 15 * 60_000
 """Change nodes older than this are removed by whoever sees them, as in Kafka."""
 RETRY_S: Final = 0.5
 """Between two tries to read what changed, while ZooKeeper refuses or does not answer."""
+
+UNREACHABLE: Final = (ConnectionLossError, SessionExpiredError)
+"""What fails for everything alike."""
 
 T = TypeVar("T")
 
@@ -46,9 +54,11 @@ class ChangeListener(Generic[T]):
     """Calls `on_changes` with what nodes that appear under `path` name, each once, in their order.
 
     A node counts as seen when `on_changes` has returned: where ZooKeeper fails meanwhile, both are
-    tried again until they succeed, as a change that is missed may be a revocation. Reading
-    something once too often is harmless. `decode(data)` raises ValueError, KeyError or TypeError
-    for a node that cannot be understood, which is logged and passed over.
+    tried again until they succeed, as a change that is missed may be a revocation; where it refuses
+    one thing, the others do not wait for it. Reading something once too often is harmless.
+
+    `decode(data)` raises ValueError, KeyError or TypeError for a node that cannot be understood,
+    which is logged and passed over.
     """
 
     def __init__(
@@ -112,32 +122,51 @@ class ChangeListener(Generic[T]):
                 await self._purge(present)
 
     async def _look(self, fresh: list[str]) -> None:
-        """CoordinatorError: none of them counts as seen."""
+        """CoordinatorError: what could not be read does not count as seen."""
         if not fresh:
             return
+        changed = await self._changed(fresh)
+        try:
+            await self._on_changes(list(changed))
+        except UNREACHABLE:
+            raise
+        except Exception:  # noqa: BLE001 - whichever it was, the others must not wait for it
+            await self._one_by_one(changed)
+        self._seen.update(name for names in changed.values() for name in names)
+
+    async def _changed(self, fresh: list[str]) -> dict[T, list[str]]:
+        """What these nodes name, and which of them do; the others count as seen."""
         found = await read_all(
             self._coordinator, [(name, f"{self._path}/{name}") for name in fresh]
         )
-        changed: dict[T, None] = {}
+        changed: dict[T, list[str]] = {}
         # One that is not found was purged: what it names is older than our last full look.
+        self._seen.update(name for name in fresh if name not in found)
         for name, (data, _) in found.items():
             try:
-                changed[self._decode(data)] = None
+                changed.setdefault(self._decode(data), []).append(name)
             except (ValueError, KeyError, TypeError) as error:
-                _log.warning(
-                    "change node %s/%s cannot be understood: %s; %r",
-                    self._path,
-                    name,
-                    error,
-                    data[:200],
-                )
-        try:
-            await self._on_changes(list(changed))
-        except CoordinatorError:
-            raise
-        except Exception:  # noqa: BLE001 - a bug with one change must not keep the later ones from being heard
-            _log.exception("changes of %s: %s", self._path, list(changed))
-        self._seen.update(fresh)
+                path, shown = f"{self._path}/{name}", data[:200]
+                _log.warning("change node %s cannot be understood: %s; %r", path, error, shown)
+                self._seen.add(name)
+        return changed
+
+    async def _one_by_one(self, changed: dict[T, list[str]]) -> None:
+        """Each by itself, so that only what fails is tried again; a bug with one is logged."""
+        failure: CoordinatorError | None = None
+        for change, names in changed.items():
+            try:
+                await self._on_changes([change])
+            except UNREACHABLE:
+                raise
+            except CoordinatorError as error:
+                failure = error
+                continue
+            except Exception:  # noqa: BLE001 - another try would fail by the same bug
+                _log.exception("changes of %s: %s", self._path, change)
+            self._seen.update(names)
+        if failure is not None:
+            raise failure
 
     async def _purge(self, present: list[str]) -> None:
         """Remove nodes that every broker has long read. Two brokers may try at once."""

@@ -135,7 +135,27 @@ async def test_what_a_change_names_is_read_again_until_zookeeper_answers(tree, f
     one.session.get = get
     await tree.write("a", b"1")
     await until(lambda: one.known == {"a": b"1"})
+    # One by itself once more where ZooKeeper refused it, all again where it was not reached.
     assert one.rounds == [["a"]] * 3
+
+
+async def test_what_zookeeper_refuses_does_not_hold_up_the_others(tree, following):
+    one = following()
+    sound, refused = one.session.get, {"/b"}
+
+    async def get(path):
+        if path in refused:
+            raise NotAuthorizedError
+        return await sound(path)
+
+    one.session.get = get
+    for name in "abc":
+        await tree.write(name, b"1")
+    await until(lambda: one.known == {"a": b"1", "c": b"1"})
+    await tree.write("d", b"1")
+    await until(lambda: one.known == {"a": b"1", "c": b"1", "d": b"1"})
+    refused.clear()
+    await until(lambda: one.known.get("b") == b"1")
 
 
 async def test_a_thing_that_changed_often_is_read_once(tree, following):
@@ -166,10 +186,11 @@ async def test_what_cannot_be_understood_is_passed_over(tree, following):
 async def test_a_bug_with_one_change_does_not_hide_the_later_ones(tree, following, caplog):
     one = following()
     one.bug = "bad"
-    await tree.write("bad", b"1")
+    for name in ("a", "bad", "b"):
+        await tree.write(name, b"1")
     await until(lambda: "a bug" in caplog.text)
-    await tree.write("a", b"1")
-    await until(lambda: one.known == {"a": b"1"})
+    await tree.write("c", b"1")
+    await until(lambda: one.known == {"a": b"1", "b": b"1", "c": b"1"})
 
 
 async def test_young_changes_stay_and_old_ones_go_also_those_read_long_ago(tree, following):

@@ -62,7 +62,7 @@ KEYS_MAX: Final = 50
 DYNAMIC, STATIC = "dynamic", "static"
 OF_ALL, OF_ONE = "DYNAMIC_DEFAULT_BROKER_CONFIG", "DYNAMIC_BROKER_CONFIG"
 CONFIG_BEFORE: Final = "config"
-UNCHANGED: Final = detail_of("settings/unchanged")
+UNCHANGED: Final = detail_of("adopted/unchanged")
 SET_STAYS = "Settings that were changed by then stay changed: the undo puts them back."
 
 

@@ -92,7 +92,7 @@ def limit_again(context: StepContext, gateway: ClusterGateway, wanted: int | Non
     for broker in differing:
         gateway.at(broker).alter_broker_configs(broker, {RATE_KEY: values[broker]})
     if differing:
-        said = detail_of("directory/limit-set", **broker_params(differing))
+        said = detail_of("limit/set-on-brokers", **broker_params(differing))
         return Wait(seconds=0.0, detail=said)
     memo[LIMIT_IS] = wanted
     return None
@@ -117,7 +117,7 @@ def lift(context: StepContext, gateway: ClusterGateway) -> Done | Wait:
     """What each broker had before; one that is away now is tried until the step's deadline."""
     before: dict[str, str | None] = context.memo.get(LIMITS, {})
     if not before:
-        return Done(detail=detail_of("directory/no-limit-was"))
+        return Done(detail=detail_of("limit/none"))
     live = {node.id for node in gateway.describe_cluster().brokers}
     left = [int(broker) for broker in before if int(broker) not in live]
     for broker, value in before.items():

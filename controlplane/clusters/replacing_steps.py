@@ -173,7 +173,7 @@ class Replacement:
         """Every live broker says that it is in no ISR: an empty one may begin."""
         live = {node.id for node in self.gateway.describe_cluster().brokers}
         if self.broker in live:
-            registered = detail_of("replace/still-registered", broker=str(self.broker))
+            registered = detail_of("scale/still-registered", broker=str(self.broker))
             return Wait(seconds=POLL_S, detail=registered)
         names = [
             topic.name
@@ -224,7 +224,7 @@ class Replacement:
         """On those that will send to it; on itself as soon as it is there."""
         if not self.memo.get("is_limited"):
             if self._limit_wanted() is None:
-                return Done(detail=detail_of("replace/no-limit"))
+                return Done(detail=detail_of("limit/not-asked"))
             self.memo["is_limited"] = True
             return NEXT
         said = self._keep_limit()

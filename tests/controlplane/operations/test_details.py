@@ -57,6 +57,13 @@ def test_every_sentence_is_said_somewhere():
     assert silent == []
 
 
+def test_no_sentence_is_there_twice():
+    codes: dict[str, list[str]] = {}
+    for code, template in DETAILS.items():
+        codes.setdefault(template, []).append(code)
+    assert [each for each in codes.values() if len(each) > 1] == []
+
+
 def free_texts(node):
     """What is said there without a code."""
     if isinstance(node, ast.JoinedStr | ast.Constant):

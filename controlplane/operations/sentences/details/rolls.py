@@ -89,7 +89,6 @@ ROLLS: Final[Mapping[str, str]] = {
     "protocol/not-said": "broker {broker} does not say that it speaks {protocol}",
     # -- settings
     "settings/none-while-running": "no key is taken while brokers run",
-    "settings/unchanged": "nothing is changed at the brokers",
     "settings/set": "{keys:one=# key|other=# keys} set for all brokers",
     "settings/own-gone": "{settings:one=# own setting|other=# own settings} taken away",
     "settings/no-restart": "no key needs a restart",

@@ -7,11 +7,9 @@ export const brokers = {
   "directory/kept": "the brokers keep the directory",
   "directory/limit": "{limit_bytes_per_s} on {brokers:one=# broker|other=# brokers}",
   "directory/limit-lifted": "as before on {brokers:one=# broker|other=# brokers}",
-  "directory/limit-set": "limit set on {count:one=broker|other=brokers} {brokers}",
   "directory/limits-noted": "what brokers had is noted",
   "directory/moves-ended": "{moves:none=no move was under way|one=# move ended|other=# moves ended}",
   "directory/no-limit": "no limit",
-  "directory/no-limit-was": "no limit was set",
   "directory/no-replicas": "{directory} has no replicas: {brokers:one=# broker|other=# brokers}",
   "directory/not-moved": "broker {broker} does not move {partition}: {error}",
   "directory/not-named": "broker {broker} does not name {directory} yet",
@@ -38,7 +36,6 @@ export const brokers = {
   "replace/limit-stands": "the limit stands",
   "replace/lost": "what is left of broker {broker} there never serves again",
   "replace/moved": "another host is to have it",
-  "replace/no-limit": "no limit was asked for",
   "replace/not-counted": "no partition counts it any more",
   "replace/not-stopped": "it was not stopped",
   "replace/stays": "it goes on at its new place",
@@ -46,7 +43,6 @@ export const brokers = {
   "replace/stays-lost": "its host is away; it stays lost",
   "replace/still-counted":
     "{partitions:one=# partition|other=# partitions} still count it ({names}{more:none=|other= and # more})",
-  "replace/still-registered": "broker {broker} is still registered",
   "replace/to-start": "broker {broker} is to start with an empty directory",
   "replace/where-it-was": "it runs where it was",
 };

@@ -68,7 +68,6 @@ export const rolls = {
   "settings/none-while-running": "no key is taken while brokers run",
   "settings/own-gone": "{settings:one=# own setting|other=# own settings} taken away",
   "settings/set": "{keys:one=# key|other=# keys} set for all brokers",
-  "settings/unchanged": "nothing is changed at the brokers",
   "settings/written": "{keys:one=# key|other=# keys} written",
   "tail/as-broker-says": "as broker {broker} says",
   "version/not-reported": "broker {broker} is not reported",

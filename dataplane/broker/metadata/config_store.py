@@ -7,6 +7,7 @@ another tool may have written it.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,9 @@ class ConfigStore:
         # Of groups that have overrides, and under no name of all others.
         self._groups: dict[str, GroupConfig] = {}
         self._listeners: list[Callable[[str, str], None]] = []
+        self._lock = asyncio.Lock()
+        """Held from reading or writing an entity until it is known here: an older reading never
+        replaces a newer change."""
         self._changes = ChangeListener(
             coordinator,
             clock,
@@ -142,10 +146,11 @@ class ConfigStore:
 
     async def _reload(self, entity_type: str, names: Iterable[str]) -> None:
         paths = [(name, znodes.config_path(entity_type, name)) for name in names]
-        found = await read_all(self._coordinator, paths)
-        for name, _ in paths:
-            values = znodes.decode_config(found[name][0]) if name in found else {}
-            self._changed(entity_type, name, values)
+        async with self._lock:
+            found = await read_all(self._coordinator, paths)
+            for name, _ in paths:
+                values = znodes.decode_config(found[name][0]) if name in found else {}
+                self._changed(entity_type, name, values)
 
     # -- changing -------------------------------------------------------------------------------
 
@@ -166,26 +171,38 @@ class ConfigStore:
             sequential=True,
         )
         for _ in range(UPDATE_ATTEMPTS):
-            try:
-                data, stat = await self._coordinator.get(path)
-            except NoNodeError:
-                values = dict(change({}))
-                writes: list[Create | SetData] = [
-                    *await self._missing_parents(entity_type),
-                    Create(path, znodes.encode_config(values)),
-                ]
-            else:
-                values = dict(change(znodes.decode_config(data)))
-                writes = [SetData(path, znodes.encode_config(values), stat.version)]
-            try:
-                await self._coordinator.multi([*writes, notice])
-            except (BadVersionError, NodeExistsError, ConnectionLossError):
-                # Changes are idempotent: one that did happen before its answer was lost is
-                # found in the next round, and made again without effect.
-                continue
-            self._changed(entity_type, name, values)
-            return
+            async with self._lock:
+                if (values := await self._written(path, entity_type, change, notice)) is not None:
+                    self._changed(entity_type, name, values)
+                    return
         raise CoordinatorError(f"{path} is changed by others all the time")
+
+    async def _written(
+        self,
+        path: str,
+        entity_type: str,
+        change: Callable[[dict[str, str]], Mapping[str, str]],
+        notice: Create,
+    ) -> dict[str, str] | None:
+        """The overrides that are there now; None when somebody else was faster."""
+        try:
+            data, stat = await self._coordinator.get(path)
+        except NoNodeError:
+            values = dict(change({}))
+            writes: list[Create | SetData] = [
+                *await self._missing_parents(entity_type),
+                Create(path, znodes.encode_config(values)),
+            ]
+        else:
+            values = dict(change(znodes.decode_config(data)))
+            writes = [SetData(path, znodes.encode_config(values), stat.version)]
+        try:
+            await self._coordinator.multi([*writes, notice])
+        except (BadVersionError, NodeExistsError, ConnectionLossError):
+            # Changes are idempotent: one that did happen before its answer was lost is found in
+            # the next round, and made again without effect.
+            return None
+        return values
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -236,13 +253,13 @@ class ConfigStore:
                 log.exception("a listener of configuration failed for %s %s", entity_type, name)
 
     async def _on_changes(self, entities: list[str]) -> None:
-        found = await read_all(
-            self._coordinator, [(entity, f"{znodes.CONFIG}/{entity}") for entity in entities]
-        )
-        for entity in entities:
-            entity_type, _, name = entity.rpartition("/")
-            values = znodes.decode_config(found[entity][0]) if entity in found else {}
-            self._changed(entity_type, name, values)
+        paths = [(entity, f"{znodes.CONFIG}/{entity}") for entity in entities]
+        async with self._lock:
+            found = await read_all(self._coordinator, paths)
+            for entity in entities:
+                entity_type, _, name = entity.rpartition("/")
+                values = znodes.decode_config(found[entity][0]) if entity in found else {}
+                self._changed(entity_type, name, values)
 
     def _parse_topic(self, topic: str) -> TopicConfig:
         overrides = {}

@@ -210,6 +210,31 @@ async def test_a_change_that_could_not_be_read_is_read_when_zookeeper_answers(st
     await until(lambda: two.overrides("users", "u") == {"k": "1"})
 
 
+async def test_an_older_reading_does_not_replace_a_newer_change(stores):
+    one, two = await stores(1), await stores(2)
+    sound, read, may_answer = two.session.multi, asyncio.Event(), asyncio.Event()
+
+    async def multi(ops):
+        found = await sound(ops)
+        if not read.is_set() and any(getattr(op, "path", "") == "/config/users/u" for op in ops):
+            read.set()
+            await may_answer.wait()
+        return found
+
+    two.session.multi = multi
+    await one.update("users", "u", lambda _: {"k": "old"})
+    await read.wait()  # two has read "old", and does not know it yet
+    seen = []
+    two.on_change(lambda *_: seen.append(two.overrides("users", "u")))
+    update = asyncio.create_task(two.update("users", "u", lambda _: {"k": "new"}))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    may_answer.set()
+    await update
+    await until(lambda: two.overrides("users", "u") == one.overrides("users", "u") == {"k": "new"})
+    assert seen == [{"k": "old"}, {"k": "new"}]
+
+
 async def test_endless_contention_is_an_error_not_a_loop(stores):
     one = await stores(1)
     session = stores.tree.connect()

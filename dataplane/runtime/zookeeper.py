@@ -65,6 +65,10 @@ _ERRORS: tuple[tuple[type[Exception], type[CoordinatorError]], ...] = (
     (kz.ConnectionClosedError, ConnectionLossError),
     (kz.ConnectionLoss, ConnectionLossError),
 )
+EARLY = 0.05
+"""A server ends a session at the first of its ticks after the timeout, so that of a silent client
+would outlive it by up to `tickTime` (`ExpiryQueue`). Asked for this part less, it does not where a
+tick is no longer than that."""
 _STATES = {
     KazooState.CONNECTED: SessionState.CONNECTED,
     KazooState.SUSPENDED: SessionState.SUSPENDED,
@@ -78,6 +82,11 @@ def translate(error: BaseException, failed_index: int = -1) -> CoordinatorError:
         if isinstance(error, theirs):
             return ours(str(error) or type(error).__name__, failed_index=failed_index)
     return CoordinatorError(f"{type(error).__name__}: {error}", failed_index=failed_index)
+
+
+def asked_timeout_s(session_timeout_ms: int) -> float:
+    """What to ask for, so that the session of a silent client ends within the timeout."""
+    return session_timeout_ms * (1 - EARLY) / 1000
 
 
 def node_stat(stat: Any) -> NodeStat:
@@ -111,6 +120,7 @@ class ZooKeeperCoordinator:
     ) -> Self:
         """Open a session at `host:port,host:port/chroot`, creating the chroot when it is missing.
 
+        A session that is not heard of for `session_timeout_ms` has ended (`asked_timeout_s`).
         Without `makes_chroot` it is not looked at: it is another's, who lets us in further below.
 
         Raises CoordinatorError when no server answers within `connect_timeout_ms`, and its subclass
@@ -122,7 +132,7 @@ class ZooKeeperCoordinator:
             client = AccessClient(
                 hosts,
                 access or ZooKeeperAccess(),
-                timeout=session_timeout_ms / 1000,
+                timeout=asked_timeout_s(session_timeout_ms),
                 # Reconnects go on for ever, 0.05 s to 1 s apart.
                 connection_retry=KazooRetry(
                     max_tries=-1, delay=0.05, max_delay=1.0, ignore_expire=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 
 import pytest
 
@@ -209,6 +210,18 @@ async def test_real_session_expiry_is_reported_and_renewed(zookeeper):
         await zk.create("/expiry/f", ephemeral=True)
         await until(lambda: ids[-1] == ["f"])
         await zk.close()
+
+
+@pytest.mark.cluster
+async def test_a_session_is_asked_for_that_ends_within_the_timeout(zookeeper, caplog):
+    """Servers look once a tick, here every 500 ms, so it may last that much longer than asked."""
+    from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+
+    caplog.set_level(1, "kazoo.client")
+    zk = await ZooKeeperCoordinator.connect(zookeeper.connect_string, session_timeout_ms=18_000)
+    await zk.close()
+    (negotiated,) = re.findall(r"negotiated session timeout: (\d+)", caplog.text)
+    assert int(negotiated) == 17_100
 
 
 @pytest.mark.cluster

@@ -23,7 +23,7 @@ from tests.hosts.traffic import PARTITIONS
 from tests.local_cluster import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 WIDE = 5
 THROTTLE_BYTES_PER_S = 2 * 2**20
@@ -49,8 +49,8 @@ def scale(victim: Victim, run: Run) -> str:
     assert homes == sorted(empty), (homes, empty)
     told = Moment("desired", BEFORE if victim is Victim.AGENT else AFTER)
     ended = operate(run, plan, victim, told, host=homes[0])
-    spread(run, ended["outcome"]["next_plan"], victim)
-    assert held_by(run, added), "nothing was moved onto the new brokers"
+    moved = spread(run, ended["outcome"]["next_plan"], victim)
+    assert held_by(run, added), f"nothing was moved onto the new brokers: {moved}"
     refused = refusal(run, "cluster.remove_brokers", brokers=sorted(added))
     assert refused["code"] == "broker-not-empty", refused
     spread(run, refused["next_plan"], victim)
@@ -68,12 +68,18 @@ def scale(victim: Victim, run: Run) -> str:
     return f"brokers {sorted(added)} on {homes}, filled and emptied at {limit}"
 
 
-def spread(run: Run, offered: dict[str, Any], victim: Victim) -> None:
-    """A plan that the service offers next, under a limit at which it takes a while."""
+def spread(run: Run, offered: dict[str, Any], victim: Victim) -> list[str]:
+    """A plan that the service offers next, under a limit at which it takes a while.
+
+    Returns which partitions it moved, and to where.
+    """
     inputs = {**offered["inputs"], "throttle_bytes_per_s": THROTTLE_BYTES_PER_S}
     plan = run.service.plan(offered["kind"], **inputs)
     host = run.service.host_of(BROKERS[0])
     operate(run, plan, victim, Moment("move", AFTER), host=host)
+    return [
+        f"{row['topic']}-{row['partition']} to {row['after']}" for row in plan["diff"]["partitions"]
+    ]
 
 
 def refusal(run: Run, kind: str, **inputs: Any) -> dict[str, Any]:
@@ -102,10 +108,20 @@ def weigh_down(run: Run) -> str:
     return name
 
 
-def held_by(run: Run, brokers: dict[int, Any]) -> list[int]:
-    """Partitions of the traffic's topic with a replica on one of these."""
-    shown = run.service.get(f"/clusters/{run.service.cluster_id}/topics/{run.traffic.topic}")
-    return [row["partition"] for row in shown["partitions"] if set(row["replicas"]) & set(brokers)]
+def held_by(run: Run, brokers: Collection[int]) -> list[int]:
+    """Partitions of the traffic's topic that are assigned to one of these, as the brokers say now.
+
+    Its page, which shows what was observed last, has been brought up to date by the operation.
+    """
+    at = f"/clusters/{run.service.cluster_id}/topics/{run.traffic.topic}"
+    page, now = run.service.get(at), run.service.get(f"{at}/replicas")
+    shown = {row["partition"]: set(row["replicas"]) for row in page["partitions"]}
+    said = {
+        row["partition"]: {each["broker"] for each in row["replicas"] if each["is_assigned"]}
+        for row in now["data"]
+    }
+    assert shown == said, f"as of {page['as_of']} shown as {shown}; brokers say {said}"
+    return sorted(number for number, held in said.items() if held & set(brokers))
 
 
 # -- all of them ----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.replicas.partition import Partition
     from dataplane.broker.replicas.replica_manager import ReplicaManager
+    from dataplane.broker.security.authorizer import Authorizer
     from dataplane.log.manager.log_manager import LogManager
     from dataplane.ports.clock import Clock
 
@@ -67,6 +68,20 @@ def register_disks(metrics: Metrics, logs: LogManager) -> None:
         "Free space of the volume that a log directory lies on.",
         lambda: {path: usage.usable_bytes for path, usage in logs.disk_usage().items()},
         labels=("dir",),
+    )
+
+
+def register_changes(metrics: Metrics, configs: ConfigStore, authorizer: Authorizer) -> None:
+    metrics.counters(
+        "penstock_change_read_retries_total",
+        "Times that another broker's change could not be read from ZooKeeper, and was tried again.",
+        lambda: {
+            "configs": configs.change_retries,
+            "users": authorizer.scram.change_retries,
+            "delegation-tokens": authorizer.tokens.change_retries,
+            "acls": authorizer.change_retries,
+        },
+        labels=("of",),
     )
 
 

@@ -172,6 +172,7 @@ class BrokerProcess:
             self._metrics, components.replica_manager, components.configs, self._environment.clock
         )
         alert_gauges.register_controller(self._metrics, components.controller)
+        alert_gauges.register_changes(self._metrics, components.configs, components.authorizer)
         alert_gauges.register_audit(self._metrics)
         housekeeping = Housekeeping()
         self._start_chores(components, housekeeping)

@@ -77,6 +77,8 @@ class ChangeListener(Generic[T]):
         self._decode = decode
         self._on_changes = on_changes
         self._purges = purges
+        self.retries = 0
+        """Rounds that ZooKeeper failed or refused, each of which another one follows."""
         self._seen: set[str] = set()
         self._present: list[str] = []
         self._wake = asyncio.Event()
@@ -111,6 +113,7 @@ class ChangeListener(Generic[T]):
             try:
                 await self._look([name for name in present if name not in self._seen])
             except CoordinatorError as error:
+                self.retries += 1
                 is_due = self._failures.is_due(self._clock.monotonic_ms())
                 level = logging.WARNING if is_due else logging.DEBUG
                 _log.log(level, "changes of %s are read again: %r", self._path, error)

@@ -70,6 +70,11 @@ class ConfigStore:
             self._on_changes,
         )
 
+    @property
+    def change_retries(self) -> int:
+        """Times that what others changed could not be read, and was tried again."""
+        return self._changes.retries
+
     async def start(self) -> None:
         """Load everything, then follow the changes."""
         # Listed before loading: a change in between is read twice, never missed.

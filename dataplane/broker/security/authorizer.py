@@ -107,6 +107,11 @@ class Authorizer:
         await self.tokens.stop()
         await self.scram.stop()
 
+    @property
+    def change_retries(self) -> int:
+        """Times that ACLs which others changed could not be read, and were tried again."""
+        return sum(listener.retries for listener in self._listeners)
+
     # deciding
 
     def authorize(

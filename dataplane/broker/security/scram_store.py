@@ -63,6 +63,11 @@ class ScramStore:
             purges=False,
         )
 
+    @property
+    def change_retries(self) -> int:
+        """Times that what others changed could not be read, and was tried again."""
+        return self._changes.retries
+
     async def start(self) -> None:
         """Create what `penstock.bootstrap.scram` asks for, load every user, follow changes."""
         await self._bootstrap()

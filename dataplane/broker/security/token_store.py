@@ -77,6 +77,11 @@ class TokenStore:
     def is_enabled(self) -> bool:
         return bool(self._key)
 
+    @property
+    def change_retries(self) -> int:
+        """Times that what others changed could not be read, and was tried again."""
+        return self._changes.retries
+
     async def start(self) -> None:
         """Load every token, then follow changes."""
         if not self.is_enabled:

@@ -51,6 +51,7 @@ def register(broker: OneBroker, listeners: Listeners) -> None:
         broker.metrics, broker.replica_manager, broker.configs, broker.clock
     )
     alert_gauges.register_controller(broker.metrics, broker.controller)
+    alert_gauges.register_changes(broker.metrics, broker.configs, broker.authorizer)
     alert_gauges.register_audit(broker.metrics)
 
 

@@ -121,6 +121,7 @@ async def test_a_change_is_read_again_until_zookeeper_answers(tree, following):
     await tree.write("a", b"1")
     await until(lambda: one.known == {"a": b"1"})
     assert not failures
+    assert one.listener.retries == 5
 
 
 async def test_what_a_change_names_is_read_again_until_zookeeper_answers(tree, following):

@@ -208,6 +208,7 @@ async def test_a_change_that_could_not_be_read_is_read_when_zookeeper_answers(st
     two.session.multi = multi
     await one.update("users", "u", lambda _: {"k": "1"})
     await until(lambda: two.overrides("users", "u") == {"k": "1"})
+    assert (one.change_retries, two.change_retries) == (0, 2)
 
 
 async def test_an_older_reading_does_not_replace_a_newer_change(stores):

@@ -1,12 +1,15 @@
 """`make simulate-fleet`: prints the tables, and writes them to build/fleet.md."""
 
 import argparse
+import contextlib
 import logging
 import os
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from tests.redis_server import RedisServer
 
 HASH_SEED = "0"
 OUT = Path("build/fleet.md")
@@ -23,11 +26,15 @@ def main() -> int:
         # As with `make simulate`: the order of sets is part of what a seed decides.
         os.environ["PYTHONHASHSEED"] = HASH_SEED
         os.execv(sys.executable, [sys.executable, "-m", "tests.fleet", *sys.argv[1:]])
-    with tempfile.TemporaryDirectory(prefix="fleet-") as directory:
+    with tempfile.TemporaryDirectory(prefix="fleet-") as directory, contextlib.ExitStack() as parts:
+        redis = RedisServer(Path(directory))
+        parts.callback(redis.kill)
+        redis.start()
         os.environ |= {
             "DJANGO_SETTINGS_MODULE": "controlplane.settings",
             "DATABASE_URL": "sqlite://:memory:",
             "PENSTOCK_DATA_DIR": directory,
+            "PENSTOCK_REDIS_URL": redis.url,
         }
         import django
 

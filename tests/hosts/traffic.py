@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import time
 from typing import TYPE_CHECKING
 
@@ -161,8 +162,11 @@ class Traffic:
     def settle(self, *, goal_s: float | None, note: str = "") -> Figures:
         """Stop when every record has its outcome, read everything back, account for it."""
         gap = self.gap()
+        began = time.time() - (time.monotonic() - gap.began_s)
+        at = dt.datetime.fromtimestamp(began).strftime("%H:%M:%S.%f")[:-3]
         print(
-            f"the gap: {gap.length_s:.2f} s, {gap.began_s - self.fault_at_s:.1f} s after the begin"
+            f"the gap: {gap.length_s:.2f} s, {gap.began_s - self.fault_at_s:.1f} s after the begin,"
+            f" of partition {gap.partition} at {at}"
         )
         for writer in self.writers:
             writer.stop()

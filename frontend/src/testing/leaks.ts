@@ -62,13 +62,16 @@ function isIdOf(element: Element): boolean {
   return ids.every((id) => IDS.has(id)) && parted(element.textContent).inside !== "";
 }
 
-/** Texts and labels below `root`, each with what it is. */
-function* seen(root: Element): Generator<string> {
-  for (const element of [root, ...root.querySelectorAll("*")]) {
-    // Mantine measures text areas by a hidden one, which it names for nobody.
-    if (element.closest("style, script, code, kbd, pre, .ps-mono, .ps-code, textarea[aria-hidden=true]")) continue;
-    for (const name of ATTRIBUTES) if (name !== "title" || !isIdOf(element)) yield element.getAttribute(name) ?? "";
-    for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) yield node.textContent ?? "";
+/** What is data, code or never shown; Mantine measures text areas by a hidden one, which it names for nobody. */
+const UNREAD = "style, script, code, kbd, pre, .ps-mono, .ps-code, textarea[aria-hidden=true]";
+
+/** Texts and labels of `element` and below, each with what it is. */
+function* seen(element: Element): Generator<string> {
+  if (element.matches(UNREAD)) return;
+  for (const name of ATTRIBUTES) if (name !== "title" || !isIdOf(element)) yield element.getAttribute(name) ?? "";
+  for (const node of element.childNodes) {
+    if (node.nodeType === Node.TEXT_NODE) yield node.textContent ?? "";
+    else if (node.nodeType === Node.ELEMENT_NODE) yield* seen(node as Element);
   }
 }
 

@@ -98,6 +98,17 @@ class Traffic:
     def gap(self) -> PartitionGap:
         return max(writer.ledger.longest_partition_gap(self.fault_at_s) for writer in self.writers)
 
+    def _silent(self, gap: PartitionGap) -> set[int]:
+        """Partitions of which nothing was acknowledged in most of the gap: one, or a whole broker's."""
+        margin_s = gap.length_s / 10
+        since_s, until_s = gap.began_s + margin_s, gap.began_s + gap.length_s - margin_s
+        return set(range(PARTITIONS)) - {
+            sent.partition
+            for writer in self.writers
+            for sent in writer.ledger.acked()
+            if since_s < sent.acked_at_s < until_s
+        }
+
     def during(self, gap: PartitionGap) -> str:
         """What was done when a gap began; empty where nothing was marked."""
         return next((what for at_s, what in reversed(self._marks) if at_s <= gap.began_s), "")
@@ -166,7 +177,8 @@ class Traffic:
         at = dt.datetime.fromtimestamp(began).strftime("%H:%M:%S.%f")[:-3]
         print(
             f"the gap: {gap.length_s:.2f} s, {gap.began_s - self.fault_at_s:.1f} s after the begin,"
-            f" of partition {gap.partition} at {at}"
+            f" of partition {gap.partition} at {at}; without an acknowledgement meanwhile:"
+            f" {sorted(self._silent(gap))}"
         )
         for writer in self.writers:
             writer.stop()

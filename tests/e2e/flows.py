@@ -71,6 +71,8 @@ def plan_undo(console: Console, operation_id: str) -> Locator:
     else:
         console.page.goto(f"/operations/{operation_id}")
     expect(console.page).to_have_url(re.compile(f"/operations/{operation_id}$"))
+    # The page before stays until this one is loaded, under the new address, and can have the button too.
+    expect(console.page.get_by_role("region", name="Facts")).to_contain_text(operation_id)
     console.settled()
     console.click("Undo")
     return console.plan()

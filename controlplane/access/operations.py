@@ -225,10 +225,7 @@ class UserDelete(UserKind):
         gone = sorted(set(context.preconditions["mechanisms"]) - set(seen))
         if not gone:
             return Done(detail=detail_of("back/as-before"))
-        what = (
-            f"The login of {username} by {', '.join(gone)} is deleted, and its password is not"
-            " known: it stays so. Its rules are there as before."
-        )
+        what = detail_of("remains/login-of", username=username, mechanisms=", ".join(gone))
         return Done(detail=detail_of("login/gone"), remains=(what,))
 
     steps = (
@@ -237,7 +234,7 @@ class UserDelete(UserKind):
             title="Remove the credential",
             run=remove_credential,
             restored_by=("put-back",),
-            stays="A login that was deleted does not come back: its password is not known.",
+            stays=detail_of("remains/login"),
         ),
         StepSpec(name="acls", title="Remove its ACLs", run=remove_acls, restored_by=("put-back",)),
         verified_by(verify),

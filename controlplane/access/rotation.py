@@ -39,7 +39,7 @@ from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.times import iso
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
-from controlplane.operations.details import detail_of
+from controlplane.operations.details import detail_of, together
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -65,10 +65,7 @@ from controlplane.operations.warnings import warning_of
 
 NAMED_MAX = 10
 """Users that a warning names; of the others it says how many."""
-NOT_SHOWN = (
-    "The new password is not shown. Without an overlap the old one may be refused now, with one the"
-    " new one may stand beside it: give the user a new password once more."
-)
+NOT_SHOWN = detail_of("remains/password-new")
 
 
 class UserRotate(UserKind):
@@ -186,7 +183,7 @@ class UserRotate(UserKind):
         if new not in seen:
             return Done(detail=detail_of("back/as-before"))
         if seen == [new]:
-            what = f"The old password of {username} is gone, so the new one stays. {NOT_SHOWN}"
+            what = together(detail_of("remains/password-old", username=username), NOT_SHOWN)
             return Done(detail=detail_of("password/old-gone"), remains=(what,))
         with AcceptedRefusals("RESOURCE_NOT_FOUND"):
             gateway.delete_user(username, new)
@@ -321,7 +318,7 @@ class UserRetire(UserKind):
             name="credential",
             title="Remove the password",
             run=remove_credential,
-            stays="A password that was removed does not come back: it is not known.",
+            stays=detail_of("remains/password-removed"),
         ),
         verified_by(verify),
     )

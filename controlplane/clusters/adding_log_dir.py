@@ -54,10 +54,7 @@ from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
-ADDED_STAYS = (
-    "Brokers that were restarted by then have the directory, the others do not. The undo takes it"
-    " away from those again."
-)
+ADDED_STAYS = detail_of("remains/directory-added")
 
 
 class AddLogDirectory(DirectoryKind):

@@ -63,7 +63,7 @@ DYNAMIC, STATIC = "dynamic", "static"
 OF_ALL, OF_ONE = "DYNAMIC_DEFAULT_BROKER_CONFIG", "DYNAMIC_BROKER_CONFIG"
 CONFIG_BEFORE: Final = "config"
 UNCHANGED: Final = detail_of("adopted/unchanged")
-SET_STAYS = "Settings that were changed by then stay changed: the undo puts them back."
+SET_STAYS = detail_of("remains/settings")
 
 
 class ClusterConfigureInputs(Shape):

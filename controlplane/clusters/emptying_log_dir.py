@@ -74,9 +74,7 @@ FAILED_AT: Final = "failed"
 """In the preconditions: of which brokers the directory has failed."""
 MOVE_DEADLINE_S: Final = 7 * 86_400.0
 """Named ends come much sooner (`emptying_steps.STALLED_S`)."""
-REMOVED_STAYS: Final = (
-    "Brokers that were restarted by then do not use the directory any more, the others do."
-)
+REMOVED_STAYS: Final = detail_of("remains/directory-removed")
 
 
 class EmptyLogDirectory(DirectoryKind):

@@ -44,7 +44,7 @@ AT_ONCE: Final = 20
 POLL_S: Final = 1.0
 STALLED_S: Final = 1_800.0
 """For so long not a byte was copied: the operation ends by its name."""
-ARRIVED: Final = "Replicas that had arrived in other directories stay there."
+ARRIVED: Final = detail_of("remains/replicas-arrived")
 LIMITS: Final = "limits"
 """In the memo: what each broker had of the limit before."""
 LIMIT_IS: Final = "limit_is"

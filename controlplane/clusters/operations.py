@@ -72,10 +72,7 @@ from spark_analytics.contracts.telemetry import (
 
 NOTED = "desired"
 """In the memo: what is noted of the brokers."""
-NOT_BACK = (
-    "What was stopped and deleted does not come back. The cluster stays, as FAILED: delete it once"
-    " more."
-)
+NOT_BACK = detail_of("remains/cluster-deleted")
 
 
 def _have_desired(context: StepContext, cluster: Cluster, state: str) -> Done | Wait:
@@ -215,8 +212,7 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             title="Write what the hosts shall run",
             run=write_desired,
             restored_by=("remove", "removed", "purge"),
-            stays="Where its brokers cannot be removed the cluster stays, as FAILED: delete it to"
-            " remove them.",
+            stays=detail_of("remains/cluster-failed"),
         ),
         StepSpec(
             name="processes", title="Broker processes start", run=await_processes, writes=False

@@ -69,10 +69,7 @@ KIND: Final = "cluster.change_addresses"
 ADDRESSES: Final = "addresses"
 BACK: Final = "put_back"
 """In the memo: the generations by which brokers are put back to where they listened."""
-STAYS = (
-    "Brokers that were restarted by then advertise the new address, the others the one of before;"
-    " clients and brokers follow both."
-)
+STAYS = detail_of("remains/addresses")
 
 
 class ChangeAddressesInputs(Shape):
@@ -219,8 +216,10 @@ class ChangeAddresses(RollKind):
         waits = services.await_processes_of(rows)
         if isinstance(waits, Wait):
             return waits
-        text = detail_of("addresses/put-back", brokers=len(rows))
-        return Done(detail=text, remains=(f"{text[:1].upper()}{text[1:]}.",))
+        return Done(
+            detail=detail_of("addresses/put-back", brokers=len(rows)),
+            remains=(detail_of("remains/addresses-put-back", brokers=len(rows)),),
+        )
 
     steps = (
         StepSpec(

@@ -72,10 +72,7 @@ from controlplane.operations.warnings import warning_of
 KIND: Final = "cluster.change_zookeeper"
 TO: Final = "ensemble"
 BEFORE: Final = "connect_before"
-STAYS = (
-    "Brokers that were restarted by then use the new connect string, the others the one of before;"
-    " both lead to the same ensemble while its members of before are in it."
-)
+STAYS = detail_of("remains/connect")
 
 
 class ChangeZooKeeperInputs(Shape):
@@ -205,8 +202,10 @@ class ChangeZooKeeper(RollKind):
         waits = services.await_processes_of(rows)
         if isinstance(waits, Wait):
             return waits
-        text = detail_of("connect/put-back", brokers=len(rows))
-        return Done(detail=text, remains=(f"{text[:1].upper()}{text[1:]}.",))
+        return Done(
+            detail=detail_of("connect/put-back", brokers=len(rows)),
+            remains=(detail_of("remains/connect-put-back", brokers=len(rows)),),
+        )
 
     steps = (
         StepSpec(

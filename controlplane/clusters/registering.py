@@ -204,7 +204,7 @@ class ClusterCredentials(ClusterOperationKind):
             name="replace",
             title="Keep it in the place of the earlier one",
             run=replace,
-            stays="The new credentials may be in use; the earlier ones are forgotten then.",
+            stays=detail_of("remains/credentials"),
         ),
         StepSpec(name="verify", title="Its topics can be read", run=verify, phase=Phase.VERIFY),
     )

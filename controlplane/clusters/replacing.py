@@ -60,10 +60,7 @@ KIND = "cluster.replace_broker"
 SYNC_DEADLINE_S = 7 * 86_400.0
 """All that the broker had is read anew."""
 LOST_NAMED_MAX = 100
-STAYS = (
-    "A broker whose host is away stays lost until it is put elsewhere; one that has begun at its"
-    " new place goes on there."
-)
+STAYS = detail_of("remains/replaced")
 BACK = ("return",)
 WAYS = (MOVE, REBUILD)
 
@@ -282,20 +279,20 @@ class ClusterReplaceBroker(ClusterOperationKind):
             run=await_sync,
             deadline_s=SYNC_DEADLINE_S,
             restored_by=("unlimit",),
-            stays="It goes on reading what it lacks, without a limit.",
+            stays=detail_of("remains/replaced/reads"),
         ),
         StepSpec(name="unlimit", title="Lift the limit", run=unlimit, phase=Phase.ALWAYS),
         StepSpec(
             name="leaders",
             title="It leads again what prefers it",
             run=elect,
-            stays="Who leads a partition meanwhile goes on leading it.",
+            stays=detail_of("remains/replaced/leaders"),
         ),
         StepSpec(
             name="wipe",
             title="Delete what it has left",
             run=wipe,
-            stays="The broker is in sync at its new place and stays there.",
+            stays=detail_of("remains/replaced/in-sync"),
         ),
         verified_by(verify, title="Every broker counts it in again", deadline_s=120.0),
         StepSpec(

@@ -348,22 +348,23 @@ class Replacement:
 
     # -- the way back
     @property
-    def _stays_there(self) -> str:
-        """Why it is not brought back; empty when it is."""
+    def _stays_there(self) -> tuple[Detail, Detail] | None:
+        """Why it is not brought back, and as what remains; None when it is."""
+        broker = str(self.broker)
         if self.memo.get("wiping"):
-            return detail_of("replace/stays-in-sync")
-        if self.way != MOVE:
-            is_there = self.row is not None
-            return detail_of("replace/stays") if is_there else detail_of("replace/stays-lost")
-        return ""
+            said = detail_of("replace/stays-in-sync")
+            return said, detail_of("remains/broker-in-sync", broker=broker)
+        if self.way == MOVE:
+            return None
+        if self.row is not None:
+            return detail_of("replace/stays"), detail_of("remains/broker-goes-on", broker=broker)
+        return detail_of("replace/stays-lost"), detail_of("remains/broker-lost", broker=broker)
 
     def bring_back(self) -> Done | Wait:
         """It starts again where it was, with what it had, once nothing of it is left elsewhere."""
-        if self._stays_there:
-            return Done(
-                detail=self._stays_there,
-                remains=(f"Broker {self.broker}: {self._stays_there}.",),
-            )
+        if (stays := self._stays_there) is not None:
+            said, what = stays
+            return Done(detail=said, remains=(what,))
         row, before = self.own_row(), self.memo.get("from")
         if before is None or row.generation == self.generation:
             return Done(detail=detail_of("replace/not-stopped"))

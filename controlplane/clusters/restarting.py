@@ -46,7 +46,7 @@ NOTED = "noted"
 IN_SYNC_POLL_S = 1.0
 IN_SYNC_DEADLINE_S = 1_800.0
 """How long replicas may take to read what they have missed."""
-STAYS = "The broker stays as it is: its agent goes on starting it."
+STAYS = detail_of("remains/broker-restarting")
 
 
 class BrokerRestartInputs(Shape):

@@ -68,9 +68,7 @@ CANARY_MAX_S = 86_400
 ROLL_DEADLINE_S = 30 * 86_400.0
 """Each wait within has a bound of its own."""
 IN_SYNC_DEADLINE_S = 1_800.0
-STAYS = (
-    "Brokers that were restarted by then have the new process; the others have the one of before."
-)
+STAYS = detail_of("remains/roll")
 GENERATIONS = "generations"
 
 

@@ -259,16 +259,22 @@ class Health:
         return together(*said)
 
 
-def summed_up(states: Mapping[int, str], done: Collection[str], failed: str) -> str:
+def summed_up(states: Mapping[int, str], done: Collection[str], failed: str) -> Detail:
     """Who has been restarted and who has not, of a roll that ends early, as sentences."""
-    return " ".join(f"{part.text}." for part in who_is_done(states, done, failed).parts)
+    yes, bad, rest = _by_outcome(states, done, failed)
+    said = []
+    if yes:
+        said.append(detail_of("remains/restarted", **broker_params(yes)))
+    if bad:
+        said.append(detail_of("remains/restart-failed", **broker_params(bad)))
+    if rest and (yes or bad):
+        said.append(detail_of("remains/not-restarted", **broker_params(rest)))
+    return together(*said)
 
 
 def who_is_done(states: Mapping[int, str], done: Collection[str], failed: str) -> Detail:
-    """As `summed_up`, as a detail."""
-    yes = [broker for broker, state in states.items() if state in done]
-    bad = [broker for broker, state in states.items() if state == failed]
-    rest = [broker for broker in states if broker not in yes and broker not in bad]
+    """As `summed_up`, as clauses."""
+    yes, bad, rest = _by_outcome(states, done, failed)
     said = []
     if yes:
         said.append(detail_of("roll/restarted", **broker_params(yes)))
@@ -277,3 +283,12 @@ def who_is_done(states: Mapping[int, str], done: Collection[str], failed: str) -
     if rest and (yes or bad):
         said.append(detail_of("roll/left", **broker_params(rest)))
     return together(*said)
+
+
+def _by_outcome(
+    states: Mapping[int, str], done: Collection[str], failed: str
+) -> tuple[list[int], list[int], list[int]]:
+    yes = [broker for broker, state in states.items() if state in done]
+    bad = [broker for broker, state in states.items() if state == failed]
+    rest = [broker for broker in states if broker not in yes and broker not in bad]
+    return yes, bad, rest

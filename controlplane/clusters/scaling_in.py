@@ -48,10 +48,7 @@ GENERATIONS: Final = "generations"
 AGAIN = "again"
 """In the memo: who is to start again."""
 WAY_BACK = ("again", "returned")
-NOT_BACK = (
-    "Brokers that were stopped and did not start again stay in the list of the cluster's brokers:"
-    " remove them once more."
-)
+NOT_BACK = detail_of("remains/brokers-stopped")
 
 
 class RemoveBrokersInputs(Shape):

@@ -47,10 +47,7 @@ from controlplane.operations.states import STEP_DONE, SUCCEEDED
 from controlplane.operations.summaries import summary_of
 from controlplane.operations.warnings import warning_of
 
-STAYS = (
-    "A new broker that could not be taken away stays one of the cluster: a plan that removes it"
-    " takes it away."
-)
+STAYS = detail_of("remains/brokers-added")
 
 
 class AddBrokersInputs(Shape):
@@ -235,7 +232,7 @@ class AddBrokers(ClusterOperationKind):
         gone = context.memo.get(shared.STOP, {}).get("done", [])
         kept = context.memo.get(shared.KEPT, [])
         remains = tuple(
-            f"Broker {broker} stays: replicas were put on it meanwhile." for broker in kept
+            detail_of("remains/broker-holds-replicas", broker=str(broker)) for broker in kept
         )
         return Done(detail=shared.forget(context, gone), remains=remains)
 

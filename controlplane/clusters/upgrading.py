@@ -73,14 +73,8 @@ VERSION: Final = "version"
 PROTOCOL: Final = "protocol"
 DIGEST: Final = "digest"
 NOT_SAID: Final = "versions-unverified"
-MIXED_STAYS: Final = (
-    "Brokers that were restarted by then run the new version, the others the one of before: both"
-    " speak the protocol of before. The undo takes all back."
-)
-RAISED_STAYS: Final = (
-    "Brokers that were restarted by then speak the new protocol, the others do at their next"
-    " restart: each understands both."
-)
+MIXED_STAYS: Final = detail_of("remains/versions")
+RAISED_STAYS: Final = detail_of("remains/protocol-raised")
 
 
 class _Moved(Roller):
@@ -248,7 +242,7 @@ class ClusterUpgrade(_SoftwareKind):
             name="pin",
             title="Keep the protocol that brokers speak to each other",
             run=pin,
-            stays="The protocol that the brokers speak stays written down.",
+            stays=detail_of("remains/protocol-pinned"),
         ),
         StepSpec(
             name="roll",
@@ -262,7 +256,7 @@ class ClusterUpgrade(_SoftwareKind):
             name="note",
             title="Note the cluster's version",
             run=note,
-            stays="Every broker runs the new version. The undo takes all back.",
+            stays=detail_of("remains/version-new"),
         ),
         verified_by(
             verify,

@@ -134,7 +134,7 @@ def put_offsets_back(
     gone = [tp for tp in ours if before[tp] is not None and tp not in there]
     ours = [tp for tp in ours if tp not in gone]
     if not ours:
-        lost = f"The commit of {group} in {counted(len(gone), 'partition')} went with the topic."
+        lost = detail_of("remains/commit-gone", group=group, partitions=len(gone))
         return Done(detail=detail_of("back/as-before"), remains=(lost,) if gone else ())
     try:
         require_idle(gateway, group)
@@ -146,10 +146,7 @@ def put_offsets_back(
             if dropped := [tp for tp in ours if before[tp] is None]:
                 gateway.delete_group_offsets(group, dropped)
     except StepFailedError:
-        what = (
-            f"The offsets of {group} in {counted(len(ours), 'partition')} stay where this operation"
-            f" took them: the group has members again."
-        )
+        what = detail_of("remains/offsets", group=group, partitions=len(ours))
         return Done(detail=detail_of("group/members-again"), remains=(what,))
     return Wait(detail=detail_of("offsets/not-seen", partitions=len(ours)))
 

@@ -1,14 +1,14 @@
-"""What a step says of itself: sentences of `sentences.details` by their codes. Pure.
+"""What a step says of itself and of what remains: sentences of `sentences.details`. Pure.
 
 A detail is its English, which knows the parts that it is made of: whoever keeps it keeps both.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from controlplane.common.sentences import Param, rendered
-from controlplane.operations.sentences.details import DETAILS, LEAD, TAIL
+from controlplane.common.sentences import Param, Phrases, rendered
+from controlplane.operations.sentences.details import DETAILS, LEAD, TAIL, WHOLE
 
 BETWEEN, BEFORE_TAIL = "; ", ", "
 AS_IT_CAME = "as-it-came"
@@ -45,10 +45,10 @@ class Detail(str):
 
 
 def _joined(parts: tuple[Part, ...]) -> str:
-    """Parts that lead in another one end with a colon, so a space follows them."""
+    """A space follows a colon, of what leads in another part, and the full stop of a whole one."""
     text, before = "", ""
     for part in parts:
-        between = " " if before.startswith(LEAD) else BETWEEN
+        between = " " if before.startswith((LEAD, WHOLE)) else BETWEEN
         if part.code.startswith(TAIL):
             between = BEFORE_TAIL
         text += between + part.text if text else part.text
@@ -63,7 +63,12 @@ def detail_of(code: str, **params: Param) -> Detail:
         KeyError: there is none.
         SentenceError: it takes other parameters.
     """
-    return Detail([Part(code, params, rendered(DETAILS[code], params))])
+    return phrased(code, params, {})
+
+
+def phrased(code: str, params: Mapping[str, Param], phrases: Phrases) -> Detail:
+    """As `detail_of`; `phrases` say what codes in its parameters are called."""
+    return Detail([Part(code, params, rendered(DETAILS[code], params, phrases))])
 
 
 def together(*details: str) -> Detail:
@@ -80,6 +85,13 @@ def _as_detail(text: str) -> Detail:
 def rows_of(detail: str) -> list[dict[str, Any]]:
     """The parts as rows, to keep; none of a text without a code."""
     return [part.as_row() for part in detail.parts] if isinstance(detail, Detail) else []
+
+
+def rows_beside(
+    texts: Sequence[str], rows: Iterable[list[dict[str, Any]]]
+) -> list[list[dict[str, Any]]]:
+    """The parts of each of the texts; none of those that a version wrote which kept no parts."""
+    return [*rows, *([] for _ in texts)][: len(texts)]
 
 
 def detail_from(rows: Iterable[Mapping[str, Any]]) -> Detail:

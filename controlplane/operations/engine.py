@@ -44,7 +44,7 @@ from controlplane.operations.operations import (
     required_kind,
 )
 from controlplane.operations.plans import plan_secrets
-from controlplane.operations.restores import remaining
+from controlplane.operations.restores import remaining, with_left
 from controlplane.operations.rules import (
     ROLLBACK_DEADLINE_S,
     Finish,
@@ -261,7 +261,7 @@ def _settle(
         step.finished_at = now
         _note(step, outcome.detail, outcome.progress)
         if outcome.remains:
-            also["remains"] = [*(operation.remains or ()), *outcome.remains]
+            also |= with_left(operation, outcome.remains)
         if _is_next_to_verify(operation, steps):
             also["state"] = Operation.moving(RUNNING, VERIFYING)
     elif isinstance(outcome, Wait):
@@ -380,8 +380,8 @@ def _finish(
     now = timezone.now()
     also: dict[str, Any] = {"finished_at": now, "updated_at": now}
     if state in {FAILED, CANCELLED}:
-        left = remaining(kind.steps, steps, cancelled=operation.state == CANCELLING)
-        also["remains"] = [*(operation.remains or ()), *left]
+        left = remaining(kind.name, kind.steps, steps, cancelled=operation.state == CANCELLING)
+        also |= with_left(operation, left)
     with transaction.atomic():
         rows = Operation.objects.filter(pk=operation.id, state=operation.state)
         also["state"] = Operation.moving(operation.state, state)
@@ -468,11 +468,16 @@ def _mark_reverted(operation: Operation) -> None:
         Operation.objects.filter(pk=operation.reverts_id),
         SUCCEEDED,
         REVERTED,
-        remains=Case(
-            When(state__in=(FAILED, CANCELLED), then=Value([], JSONField())),
-            default=F("remains"),
-        ),
+        remains=_emptied_of_rest("remains"),
+        remains_parts=_emptied_of_rest("remains_parts"),
         updated_at=timezone.now(),
+    )
+
+
+def _emptied_of_rest(name: str) -> Case:
+    return Case(
+        When(state__in=(FAILED, CANCELLED), then=Value([], JSONField())),
+        default=F(name),
     )
 
 

@@ -73,7 +73,9 @@ class Operation(Stateful, Leased):
     rolling_back = models.BooleanField(default=False)
     memo = models.JSONField(default=dict)
     error = models.JSONField(null=True)
-    remains = models.JSONField(default=list, null=True)  # null: nobody noted it
+    # In English, and the same by codes: parts of each sentence. null: nobody noted it.
+    remains = models.JSONField(default=list, null=True)
+    remains_parts = models.JSONField(default=list)
     actor = models.CharField(max_length=200)
     reason = models.TextField(blank=True)
     reverts = models.ForeignKey(

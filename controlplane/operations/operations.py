@@ -17,6 +17,7 @@ from controlplane.audit.services import Actor
 from controlplane.common.grants import Area
 from controlplane.common.problems import field_problem
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.details import Detail
 from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.operations.locks import LOCKS, Lock, Resource
 from controlplane.operations.models import Operation, Plan
@@ -49,11 +50,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """`detail`: made by `details`. `remains`: what a restoring step had to leave, as sentences."""
+    """`detail`: made by `details`, as `remains`: what a restoring step had to leave."""
 
     detail: str = ""
     progress: Progress | None = None
-    remains: tuple[str, ...] = ()
+    remains: tuple[Detail, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,7 @@ class StepSpec:
     Attributes:
         writes: whether it may change anything; only steps of phase EXECUTE are asked.
         restored_by: names of the steps that bring back what it did, or say why they cannot.
-        stays: what stays where those do not run or fail, as sentences.
+        stays: what stays where those do not run or fail; made by `details`.
     """
 
     name: str
@@ -160,7 +161,7 @@ class StepSpec:
     deadline_s: float = 120.0
     writes: bool = True
     restored_by: tuple[str, ...] = ()
-    stays: str = ""
+    stays: Detail | None = None
 
 
 class OperationKind(ABC):

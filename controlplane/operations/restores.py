@@ -5,8 +5,11 @@ or what stays and why (`stays`); where some of the named steps do not run on a w
 both. A kind that leaves this open is not offered. `RESTORES.md` shows all of it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from controlplane.common.sentences import Param, Phrases
+from controlplane.operations.details import Detail, phrased, rows_beside, rows_of
 
 EXECUTE, RESTORE, TEARDOWN, ALWAYS = "execute", "restore", "teardown", "always"
 _AFTER_FAILURE = frozenset({RESTORE, ALWAYS})
@@ -27,7 +30,7 @@ class Declared(Protocol):
     @property
     def restored_by(self) -> tuple[str, ...]: ...
     @property
-    def stays(self) -> str: ...
+    def stays(self) -> Detail | None: ...
 
 
 class Ran(Protocol):
@@ -39,6 +42,13 @@ class Ran(Protocol):
 
     @property
     def was_begun(self) -> bool: ...
+
+
+class Leaving(Protocol):
+    """What these rules need of an operation; the model row has it."""
+
+    remains: list[str] | None
+    remains_parts: list[list[dict[str, Any]]]
 
 
 def phases_after(*, cancelled: bool) -> frozenset[str]:
@@ -72,10 +82,12 @@ def gaps(steps: Sequence[Declared], *, cancellable: bool) -> list[str]:
     return found
 
 
-def remaining(declared: Sequence[Declared], ran: Iterable[Ran], *, cancelled: bool) -> list[str]:
+def remaining(
+    kind: str, declared: Sequence[Declared], ran: Iterable[Ran], *, cancelled: bool
+) -> list[Detail]:
     """What stays of an operation that ended, beside what its restoring steps said themselves."""
     rows = {row.name: row for row in ran}
-    found = []
+    found: list[Detail] = []
     for step in declared:
         row = rows.get(step.name)
         if step.phase != EXECUTE or not step.writes or row is None or not row.was_begun:
@@ -85,14 +97,29 @@ def remaining(declared: Sequence[Declared], ran: Iterable[Ran], *, cancelled: bo
             other for other in back if other.name in rows and rows[other.name].state != "done"
         ]
         if failed:
-            found.append(f"What “{step.title}” did may stay: {_why(failed[0], rows)}.")
+            found.append(_may_stay(kind, step, failed[0], rows[failed[0].name]))
         if step.stays and (failed or not back):
             found.append(step.stays)
     return list(dict.fromkeys(found))
 
 
-def _why(step: Declared, rows: Mapping[str, Ran]) -> str:
-    row = rows[step.name]
+def with_left(operation: Leaving, more: Sequence[Detail]) -> dict[str, Any]:
+    """What the operation leaves, with what more was found: the fields of its row."""
+    texts = operation.remains or []
+    parts = rows_beside(texts, operation.remains_parts)
+    return {
+        "remains": [*texts, *map(str, more)],
+        "remains_parts": [*parts, *map(rows_of, more)],
+    }
+
+
+def _may_stay(kind: str, step: Declared, back: Declared, row: Ran) -> Detail:
+    """Steps by the codes of their titles, as the kind has them (`OperationKind.titles`)."""
+    did, undone = f"{kind}/{step.name}", f"{kind}/{back.name}"
+    titles = {did: step.title, undone: back.title}
+    phrases: Phrases = {"did_step": titles, "back_step": titles}
+    params: dict[str, Param] = {"did_step": did, "back_step": undone}
     if row.state != "failed":
-        return f"“{step.title}” was not run"
-    return f"“{step.title}” failed" + (f" ({row.detail})" if row.detail else "")
+        return phrased("remains/may-stay", params, phrases)
+    params["reason"] = row.detail or None
+    return phrased("remains/may-stay/failed", params, phrases)

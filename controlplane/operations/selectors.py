@@ -11,6 +11,7 @@ from controlplane.common.grants import Scope
 from controlplane.common.paging import Pair, places_behind
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.times import iso
+from controlplane.operations.details import rows_beside
 from controlplane.operations.models import Operation, OperationLock, Plan, Step
 from controlplane.operations.naming import shown_impact
 from controlplane.operations.operations import required_kind
@@ -225,6 +226,7 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "paused_by": operation.paused_by if operation.state in ACTIVE_STATES else "",
         "revertible": undo_of(operation) is not None,
         "remains": operation.remains,
+        "remains_parts": _remains_parts(operation),
         "reverts": operation.reverts_id,
         "reverted_by": reverted_by[0].id if reverted_by else None,
         "has_secret": bool(secret and secret.read_at is None and secret.token),
@@ -235,6 +237,13 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "started_at": iso(operation.started_at),
         "finished_at": iso(operation.finished_at),
     }
+
+
+def _remains_parts(operation: Operation) -> list[list[dict[str, Any]]] | None:
+    """One list for each sentence of `remains`."""
+    if operation.remains is None:
+        return None
+    return rows_beside(operation.remains, operation.remains_parts)
 
 
 def undo_of(operation: Operation) -> tuple[str, dict[str, Any]] | None:

@@ -28,7 +28,8 @@ class KindField(serializers.CharField):
 class DetailPartSerializer(Shape):
     code = serializers.CharField(
         help_text="Which sentence it is; it stays when the sentence is put another way. One that"
-        " begins with lead/ leads in the next one, one that begins with tail/ ends the one before."
+        " begins with lead/ leads in the next one, with tail/ ends the one before, with remains/"
+        " is a whole sentence."
     )
     params = ParamsField(help_text="What was put into the sentence, as in warnings.")
     text = serializers.CharField(help_text="The sentence in English.")
@@ -147,6 +148,12 @@ class OperationSerializer(Shape):
         allow_null=True,
         help_text="What a failed or cancelled operation has left, until an undo has taken it away;"
         " null: not known.",
+    )
+    remains_parts = serializers.ListField(
+        child=DetailPartSerializer(many=True),
+        allow_null=True,
+        help_text="Of each sentence of `remains` its parts, as `detail_parts` of a step. Empty: it"
+        " has no codes, as one of an earlier version.",
     )
     reverts = serializers.CharField(allow_null=True)
     reverted_by = serializers.CharField(allow_null=True)

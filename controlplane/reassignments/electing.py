@@ -42,9 +42,7 @@ BATCH = 500
 BLOCKED_SHOWN = 100
 TOUCHED_TOPICS_MAX = 200
 DONE = "elected"
-STAYS = (
-    "Leaders that were elected by then lead on: no data was moved, and each is a replica in sync."
-)
+STAYS = detail_of("remains/leaders")
 
 
 class LeadersElectInputs(Shape):

@@ -185,7 +185,7 @@ class Reassignment(ClusterOperationKind):
         others = {move.tp for move in (*found.foreign, *found.gone)}
         back = [move for move in moves if move.tp not in others]
         out_of_reach = _out_of_reach(found)
-        remains = tuple(map(str, out_of_reach))
+        remains = tuple(out_of_reach)
         said = together(detail_of("moves/back", partitions=len(back)), *out_of_reach)
         if not back:
             return Done(detail=said, remains=remains)
@@ -258,8 +258,7 @@ class Reassignment(ClusterOperationKind):
             run=move,
             deadline_s=7 * DAY_S,
             restored_by=("stop", "move-back", "verify-back"),
-            stays="Partitions that had arrived on their new brokers stay there; moves under way are"
-            " stopped.",
+            stays=detail_of("remains/moves"),
         ),
         StepSpec(name="stop", title="Stop moves under way", run=stop, phase=Phase.RESTORE),
         StepSpec(
@@ -379,7 +378,7 @@ def _stop(gateway: ClusterGateway, moves: list[Move], *, goes_back: bool) -> Don
     if not found.moving:
         stays = () if goes_back else _groups((found.done, "moves/on-new"))
         detail = _what_stays(found, goes_back=goes_back)
-        return Done(detail=detail, remains=tuple(map(str, stays)))
+        return Done(detail=detail, remains=tuple(stays))
     with AcceptedRefusals("NO_REASSIGNMENT_IN_PROGRESS"):
         gateway.reassign({move.tp: None for move in found.moving})
     return Wait(seconds=POLL_S, detail=detail_of("moves/stopping", moves=len(found.moving)))

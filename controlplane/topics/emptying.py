@@ -136,7 +136,7 @@ class TopicEmpty(TopicKind):
         ]
         if not gone or not context.memo.get("is_sent"):
             return Done(detail=detail_of("back/as-before"))
-        what = f"Records of {counted(len(gone), 'partition')} of {name} are deleted: {self.final}."
+        what = detail_of("remains/records-of", partitions=len(gone), topic=name)
         return Done(
             detail=detail_of("emptying/emptied", emptied=len(gone), partitions=len(rows)),
             remains=(what,),
@@ -154,7 +154,7 @@ class TopicEmpty(TopicKind):
             title="Delete the records",
             run=empty,
             restored_by=("look",),
-            stays="Records that were deleted do not come back.",
+            stays=detail_of("remains/records"),
         ),
         verified_by(verify, title="Every log begins at its planned offset", deadline_s=60.0),
         StepSpec(name="look", title="Say what is deleted", run=look, phase=Phase.RESTORE),

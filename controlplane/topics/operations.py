@@ -132,17 +132,17 @@ class TopicCreate(TopicKind):
         if ours is not None and found.topic_id != ours:
             return Done(detail=detail_of("topic/others"))
         if ours is None and not context.memo.get("is_made"):
-            what = f"There is a topic {name}, which this operation or somebody else made."
+            what = detail_of("remains/topic-somebodys", topic=name)
             return Done(detail=detail_of("topic/maybe-others"), remains=(what,))
         tps = [TP(name, part.partition) for part in found.partitions]
         ends = gateway.offsets(dict.fromkeys(tps, LATEST))
         if any(at.offset for at in ends.values()):
-            what = f"The topic {name} stays: it was made, and records have been written to it."
+            what = detail_of("remains/topic-written", topic=name)
             return Done(detail=detail_of("topic/holds-records"), remains=(what,))
         if len(ends) < len(tps):
             return Done(
                 detail=detail_of("topic/leaderless"),
-                remains=(f"The topic {name} stays: it was made, and may hold records.",),
+                remains=(detail_of("remains/topic-maybe-written", topic=name),),
             )
         with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
             gateway.delete_topic(name)
@@ -345,7 +345,7 @@ class TopicPartitions(TopicKind):
         have = len(topic.partitions)
         if have <= before:
             return Done(detail=detail_of("back/as-before"))
-        what = f"{name} has {counted(have, 'partition')} now, {before} before: {self.final}."
+        what = detail_of("remains/partitions-added", topic=name, partitions=have, before=before)
         return Done(detail=detail_of("topic/added", added=have - before), remains=(what,))
 
     steps = (
@@ -354,7 +354,7 @@ class TopicPartitions(TopicKind):
             title="Add partitions",
             run=add,
             restored_by=("count",),
-            stays="Partitions that were added stay: nothing removes them.",
+            stays=detail_of("remains/partitions"),
         ),
         verified_by(verify, title=WHOLE, deadline_s=WHOLE_DEADLINE_S),
         StepSpec(name="count", title="Say which partitions stay", run=count, phase=Phase.RESTORE),
@@ -428,10 +428,10 @@ class TopicDelete(TopicKind):
         """Nothing brings a deleted topic back: say whether it is deleted."""
         name = context.inputs["name"]
         if not self._is_there(context):
-            what = f"The topic {name} is deleted, with its records: {self.final}."
+            what = detail_of("remains/topic-deleted", topic=name)
             return Done(detail=detail_of("deletion/done"), remains=(what,))
         if context.memo.get("is_taken"):
-            what = f"The controller took the deletion of {name}: it goes on, and is not stopped."
+            what = detail_of("remains/topic-being-deleted", topic=name)
             return Done(detail=detail_of("deletion/goes-on"), remains=(what,))
         return Done(detail=detail_of("deletion/there"))
 
@@ -447,7 +447,7 @@ class TopicDelete(TopicKind):
             title="Delete the topic",
             run=delete,
             restored_by=("look",),
-            stays="A topic whose deletion the controller took does not come back.",
+            stays=detail_of("remains/topic-deletion"),
         ),
         verified_by(verify, title="No broker knows it any more", deadline_s=60.0),
         StepSpec(name="look", title="Say whether the topic stays", run=look, phase=Phase.RESTORE),

@@ -275,8 +275,7 @@ class RetentionRestore(TopicKind):
             name="restore",
             title="Put retention.ms back",
             run=restore,
-            stays="The retention may be back although not every broker said so; the lease's end"
-            " is tried again.",
+            stays=detail_of("remains/retention"),
         ),
         verified_by(verify, deadline_s=120.0),
     )

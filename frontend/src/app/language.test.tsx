@@ -25,6 +25,29 @@ describe("in another language no English is left", () => {
     expect(await englishAt("/audit", { "GET /api/v1/audit-events": refused }, ["oidc", "system"])).toEqual([]);
   });
 
+  it("on an operation that has left something", async () => {
+    const params = { did_step: "topic.create/create", back_step: "topic.create/remove" };
+    const notRun = "What “Create the topic” did may stay: “Remove the topic while it is empty” was not run.";
+    const written = "The topic sales stays: it was made, and records have been written to it.";
+    const left = {
+      remains: [notRun, written],
+      remains_parts: [
+        [{ code: "remains/may-stay", params, text: notRun }],
+        [{ code: "remains/topic-written", params: { topic: "sales" }, text: written }],
+      ],
+    };
+    const parts = { operation: ok(operation({ state: "failed", ...left })), plan: ok(plan()) };
+    expect(await englishAt("/operations/op_1", { "GET /console/api/pages/operation/op_1": { parts } })).toEqual([]);
+    const free = {
+      ...left,
+      remains_parts: [left.remains_parts[0] ?? [], [{ code: "moon/fly", params: {}, text: written }]],
+    };
+    const newer = { operation: ok(operation({ state: "failed", ...free })), plan: ok(plan()) };
+    expect(await englishAt("/operations/op_1", { "GET /console/api/pages/operation/op_1": { parts: newer } })).toEqual([
+      written,
+    ]);
+  });
+
   it("but what a step says by a code that the console does not know", async () => {
     const told = (code: string, text: string) => ({ detail: text, detail_parts: [{ code, params: {}, text }] });
     const steps = [

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { kindLabel } from "@/lib/kinds";
 import { TERMINAL } from "@/lib/operations";
+import { remainsTexts } from "@/lib/step-details";
 import type { Operation } from "@/lib/types";
 import { words } from "@/words/plans";
 import { Notice } from "./notice";
@@ -10,7 +11,7 @@ const say = words.operationOutcome;
 
 /** What became of an operation that has ended: the error, what was put back, what stays, who undid it. */
 export function OperationOutcome({ operation }: { operation: Operation }) {
-  const { state, error, remains } = operation;
+  const { state, error } = operation;
   if (!TERMINAL.has(state)) return null;
   return (
     <>
@@ -19,7 +20,7 @@ export function OperationOutcome({ operation }: { operation: Operation }) {
           {error.detail}
         </Notice>
       )}
-      {(state === "failed" || state === "cancelled") && <Left state={state} remains={remains} />}
+      {(state === "failed" || state === "cancelled") && <Left state={state} remains={remainsTexts(operation)} />}
       {state === "reverted" && (
         <Notice tone="info" title={say.undone}>
           {operation.reverted_by ? (
@@ -44,7 +45,7 @@ export function OperationOutcome({ operation }: { operation: Operation }) {
 }
 
 /** Of an operation that did not succeed: nothing, something, or nobody knows. */
-function Left({ state, remains }: { state: "failed" | "cancelled"; remains: Operation["remains"] }) {
+function Left({ state, remains }: { state: "failed" | "cancelled"; remains: string[] | null }) {
   const cancelled = state === "cancelled";
   if (!remains)
     return <Notice tone="warn">{cancelled ? say.cancelledWhetherAnythingStays : say.whetherAnythingStays}</Notice>;

@@ -5567,7 +5567,7 @@ export interface components {
             took_ms: number;
         };
         DetailPart: {
-            /** @description Which sentence it is; it stays when the sentence is put another way. One that begins with lead/ leads in the next one, one that begins with tail/ ends the one before. */
+            /** @description Which sentence it is; it stays when the sentence is put another way. One that begins with lead/ leads in the next one, with tail/ ends the one before, with remains/ is a whole sentence. */
             code: string;
             /** @description What was put into the sentence, as in warnings. */
             params: {
@@ -7696,6 +7696,8 @@ export interface components {
             reason: string;
             /** @description What a failed or cancelled operation has left, until an undo has taken it away; null: not known. */
             remains: string[] | null;
+            /** @description Of each sentence of `remains` its parts, as `detail_parts` of a step. Empty: it has no codes, as one of an earlier version. */
+            remains_parts: components["schemas"]["DetailPart"][][] | null;
             resource: string;
             reverted_by: string | null;
             revertible: boolean;

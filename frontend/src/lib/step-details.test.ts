@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { STEP_DETAILS } from "@/generated/sentences";
 import { stepDetails } from "@/words/en/step-details";
-import { detailText } from "./step-details";
+import { detailText, remainsTexts } from "./step-details";
 
 const part = (code: string, params: Record<string, string | number | null>, text = "Fly.") => ({ code, params, text });
 
@@ -27,6 +27,27 @@ describe("details of steps", () => {
     expect(detailText({ detail: "", detail_parts: parts })).toBe(
       "waiting: 1 partition with replicas out of sync (a-0), as broker 2 says; no move was under way",
     );
+  });
+
+  it("are sentences, with a space between them, where they say what remains", () => {
+    const restarted = part("remains/restarted", { count: 1, brokers: "2" });
+    const left = part("remains/not-restarted", { count: 2, brokers: "1, 3" });
+    expect(remainsTexts({ remains: ["Old.", "New."], remains_parts: [[], [restarted, left]] })).toEqual([
+      "Old.",
+      "Restarted: broker 2. Not restarted: brokers 1, 3.",
+    ]);
+    expect(remainsTexts({ remains: ["Old."], remains_parts: null })).toEqual(["Old."]);
+    expect(remainsTexts({ remains: null, remains_parts: null })).toBeNull();
+  });
+
+  it("name steps by their titles", () => {
+    const params = { did_step: "topic.create/create", back_step: "topic.create/remove", reason: "no answer" };
+    const said = (given: typeof params) =>
+      remainsTexts({ remains: ["Fly."], remains_parts: [[part("remains/may-stay/failed", given)]] });
+    expect(said(params)).toEqual([
+      "What “Create the topic” did may stay: “Remove the topic while it is empty” failed (no answer).",
+    ]);
+    expect(said({ ...params, back_step: "moon/fly" })).toEqual(["Fly."]);
   });
 
   it("are the catalogue's, one after the other, where it is", () => {

@@ -1,29 +1,41 @@
-/** What a step of an operation says of itself, in the language that is shown. */
+/** What a step of an operation says of itself, and what an operation leaves, in the language that is shown. */
+import { words as said } from "@/words/sentences";
 import { words } from "@/words/step-details";
-import { filled } from "./templates";
-import type { OperationStep } from "./types";
+import { filled, type Phrases } from "./templates";
+import type { Operation, OperationStep } from "./types";
 
 type Part = OperationStep["detail_parts"][number];
 
 const SENTENCES: Readonly<Record<string, string>> = words.sentences;
-/** What codes of parts begin with that lead in the next one, "waiting:", or end the one before, "as broker 2 says". */
+const PHRASES: Phrases = { did_step: said.steps, back_step: said.steps };
+/** What codes of parts begin with that lead in the next one, "waiting:", end the one before, "as broker 2 says", or are whole
+ * sentences. */
 const LEAD = "lead/";
 const TAIL = "tail/";
+const WHOLE = "remains/";
 
 /** A sentence that a newer service has and this console does not is the service's own text. */
 function partText({ code, params, text }: Part): string {
   const template = SENTENCES[code];
-  return (template && filled(template, params)) ?? text;
+  return (template && filled(template, params, PHRASES)) ?? text;
 }
 
 function between(before: Part | undefined, part: Part): string {
   if (before === undefined) return "";
   if (part.code.startsWith(TAIL)) return words.beforeTail;
-  return before.code.startsWith(LEAD) ? " " : words.between;
+  return before.code.startsWith(LEAD) || before.code.startsWith(WHOLE) ? " " : words.between;
+}
+
+/** Of the parts; without them, as of an earlier version, the service's own text. */
+function textOf(parts: readonly Part[], english: string): string {
+  if (parts.length === 0) return english;
+  return parts.map((part, index) => between(parts[index - 1], part) + partText(part)).join("");
 }
 
 /** "3 of 6 replicas in sync"; a step of an earlier version, or one that failed, has the service's own text. */
-export function detailText({ detail, detail_parts: parts }: Pick<OperationStep, "detail" | "detail_parts">): string {
-  if (parts.length === 0) return detail;
-  return parts.map((part, index) => between(parts[index - 1], part) + partText(part)).join("");
-}
+export const detailText = ({ detail, detail_parts }: Pick<OperationStep, "detail" | "detail_parts">): string =>
+  textOf(detail_parts, detail);
+
+/** What a failed or cancelled operation has left, a sentence each; null: not known. */
+export const remainsTexts = ({ remains, remains_parts }: Pick<Operation, "remains" | "remains_parts">) =>
+  remains && remains.map((english, index) => textOf(remains_parts?.[index] ?? [], english));

@@ -31,11 +31,12 @@ function* strings(value: unknown): Generator<string> {
     for (const [name, one] of Object.entries(value)) if (!hasCode(value, name)) yield* strings(one);
 }
 
-/** A text has its code beside it, or is put together of parts that have. */
+/** A text has its code beside it, or is put together of parts that have; so has each of several texts. */
 function hasCode(row: object, name: string): boolean {
   const { [`${name}_code`]: code, [`${name}_parts`]: parts, code: own, params } = row as Record<string, unknown>;
+  const hasParts = (rows: unknown[]) => rows.length > 0 && rows.every((row) => !Array.isArray(row) || row.length > 0);
   const isPart = name === "text" && typeof own === "string" && typeof params === "object";
-  return typeof code === "string" || (Array.isArray(parts) && parts.length > 0) || isPart;
+  return typeof code === "string" || (Array.isArray(parts) && hasParts(parts)) || isPart;
 }
 
 /** Lists of values that are the same in every language, each by one of them: what protocols define, and what programs are called. */

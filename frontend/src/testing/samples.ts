@@ -288,6 +288,7 @@ export const operation = over<Operation>({
   paused_by: "",
   revertible: false,
   remains: [],
+  remains_parts: [],
   reverts: null,
   reverted_by: null,
   has_secret: false,

@@ -11,10 +11,13 @@ from controlplane.operations.details import (
     broker_params,
     detail_from,
     detail_of,
+    phrased,
+    rows_beside,
     rows_of,
     together,
 )
-from controlplane.operations.sentences.details import DETAILS
+from controlplane.operations.operations import kind_names, required_kind
+from controlplane.operations.sentences.details import DETAILS, WHOLE
 
 SERVICE = Path(__file__).parents[3] / "controlplane"
 TABLES = SERVICE / "operations" / "sentences" / "details"
@@ -70,6 +73,8 @@ def free_texts(node):
         yield from [node] if getattr(node, "value", True) else []
     elif isinstance(node, ast.IfExp):
         yield from (*free_texts(node.body), *free_texts(node.orelse))
+    elif isinstance(node, ast.Tuple):
+        yield from (text for value in node.elts for text in free_texts(value))
     elif isinstance(node, ast.BoolOp):
         yield from (text for value in node.values for text in free_texts(value))
     elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "together":
@@ -84,6 +89,30 @@ def test_no_step_says_a_text_without_a_code():
                 said += call.args[:1]
             found = [text for value in said for text in free_texts(value)]
             assert found == [], f"{path.name}:{call.lineno}"
+
+
+def test_nothing_remains_in_a_text_without_a_code():
+    found = 0
+    for path, call in calls("Done", "replace", "StepSpec"):
+        if path.relative_to(SERVICE).parts[0] in SAID_BY_CODE:
+            said = [word.value for word in call.keywords if word.arg in {"remains", "stays"}]
+            found += len(said)
+            texts = [text for value in said for text in free_texts(value)]
+            assert texts == [], f"{path.name}:{call.lineno}"
+    assert found > 40
+
+
+def test_no_step_of_a_kind_leaves_something_without_a_code():
+    kinds = [required_kind(name) for name in kind_names()]
+    said = [spec.stays for kind in kinds for spec in kind.steps if spec.stays]
+    assert len(said) > 30
+    assert [text for text in said if not isinstance(text, Detail)] == []
+
+
+def test_what_remains_is_whole_sentences():
+    found = {code: text for code, text in DETAILS.items() if code.startswith(WHOLE)}
+    assert len(found) > 40
+    assert [code for code, text in found.items() if not text.endswith(".")] == []
 
 
 def test_no_broker_differs_in_a_text_without_a_code():
@@ -136,6 +165,35 @@ def test_parts_stand_one_after_the_other_and_one_that_leads_before_the_next():
     assert (kept, rows_of(kept)) == (found, rows_of(found))
     assert together() == together("") == ""
     assert isinstance(together(found, found), Detail)
+
+
+def test_whole_sentences_have_a_space_between_them():
+    found = together(
+        detail_of("remains/restarted", **broker_params([2])),
+        detail_of("remains/not-restarted", **broker_params([3, 1])),
+    )
+    assert found == "Restarted: broker 2. Not restarted: brokers 1, 3."
+    assert len(rows_of(found)) == 2
+
+
+def test_codes_in_parameters_are_called_as_the_phrases_say():
+    titles = {"topic.create/create": "Create the topic", "topic.create/remove": "Remove it"}
+    steps = {"did_step": "topic.create/create", "back_step": "topic.create/remove"}
+    found = phrased(
+        "remains/may-stay/failed",
+        {**steps, "reason": None},
+        {"did_step": titles, "back_step": titles},
+    )
+    assert found == "What “Create the topic” did may stay: “Remove it” failed."
+    assert rows_of(found)[0]["params"]["did_step"] == "topic.create/create"
+
+
+def test_parts_stand_beside_the_text_that_they_are_of():
+    row = rows_of(detail_of("remains/login"))
+    assert rows_beside(["a"], [row]) == [row]
+    # A version that keeps no parts has said one more, or has taken all away.
+    assert rows_beside(["a", "b"], [row]) == [row, []]
+    assert rows_beside([], [row]) == []
 
 
 def test_other_parameters_are_a_mistake():

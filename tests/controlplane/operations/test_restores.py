@@ -13,6 +13,7 @@ from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Conflict
 from controlplane.gateway.types import TP
 from controlplane.operations import operations
+from controlplane.operations.details import detail_from
 from controlplane.operations.locks import LOCKS
 from controlplane.operations.operations import (
     Phase,
@@ -92,7 +93,9 @@ def check_honest(world, operation, before):
         assert operation.remains, {key: after[key] for key in after if after[key] != before[key]}
     else:
         assert set(operation.remains) <= general_texts(operation.kind)
-    assert operation_get(world.tenant, EVERYTHING, operation.id)["remains"] == operation.remains
+    shown = operation_get(world.tenant, EVERYTHING, operation.id)
+    assert shown["remains"] == operation.remains
+    assert [detail_from(rows) for rows in shown["remains_parts"]] == operation.remains
     assert not operation.locks.exists()
 
 
@@ -111,7 +114,7 @@ def check_undone(world, operation, before):
     assert ended.state == "succeeded", ended.error
     assert seen(world) == before
     operation.refresh_from_db()
-    assert operation.remains == []
+    assert (operation.remains, operation.remains_parts) == ([], [])
     assert operation_get(world.tenant, EVERYTHING, operation.id)["reverted_by"] == ended.id
 
 
@@ -201,7 +204,7 @@ class Ran:
 )
 def test_a_restoring_step_that_failed_leaves_what_it_should_have_taken(create, remove, said):
     steps = (variant(CREATE, stays="It stays."), VERIFY, REMOVE)
-    assert remaining(steps, [create, remove], cancelled=False) == said
+    assert remaining("topic.create", steps, [create, remove], cancelled=False) == said
 
 
 READS_ONLY = [
@@ -443,7 +446,23 @@ def test_a_restoring_step_that_cannot_says_what_it_leaves(world, monkeypatch):
     assert operation.error["rollback_incomplete"] == "put-back"
     (said,) = operation.remains
     assert said.startswith("What “Change the configuration” did may stay: “Put the settings back”")
+    ((part,),) = operation.remains_parts
+    assert part["code"] == "remains/may-stay/failed"
+    titles = required_kind("topic.update").titles()
+    assert titles[part["params"]["did_step"]] == "Change the configuration"
+    assert titles[part["params"]["back_step"]] == "Put the settings back"
     undo = undo_plan_create(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
     monkeypatch.undo()
     assert drive(world.start(undo)).state == "succeeded"
     assert world.gateway.topics["orders"].configs == {}
+
+
+def test_what_an_earlier_version_left_has_no_parts(world):
+    operation = world.start(world.plan("topic.create", name="new", partitions=2))
+    drive(operation)
+    rows = type(operation).objects.filter(pk=operation.pk)
+    rows.update(state="failed", remains=["It may stay."], remains_parts=[])
+    shown = operation_get(world.tenant, EVERYTHING, operation.id)
+    assert (shown["remains"], shown["remains_parts"]) == (["It may stay."], [[]])
+    rows.update(remains=None)
+    assert operation_get(world.tenant, EVERYTHING, operation.id)["remains_parts"] is None

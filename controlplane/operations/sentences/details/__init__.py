@@ -1,4 +1,4 @@
-"""What steps say while they run and when they have ended, each part by its code. Pure.
+"""What steps say while they run and when they have ended, and what remains. By codes. Pure.
 
 The console has its own words for each; a test holds its catalogue to this table.
 """
@@ -12,6 +12,7 @@ from controlplane.operations.sentences.details.clusters import CLUSTERS
 from controlplane.operations.sentences.details.common import COMMON
 from controlplane.operations.sentences.details.groups import GROUPS
 from controlplane.operations.sentences.details.reassignments import REASSIGNMENTS
+from controlplane.operations.sentences.details.remains import REMAINS
 from controlplane.operations.sentences.details.rolls import ROLLS
 from controlplane.operations.sentences.details.shared import SHARED
 from controlplane.operations.sentences.details.topics import TOPICS
@@ -20,8 +21,13 @@ LEAD: Final = "lead/"
 """What codes begin with that lead in the part behind them: `waiting:`."""
 TAIL: Final = "tail/"
 """What codes begin with that end the part before them: `as broker 2 says`."""
+WHOLE: Final = "remains/"
+"""What codes begin with that are whole sentences, with a full stop."""
 
-_TABLES = (ACCESS, BROKERS, CLUSTERS, COMMON, GROUPS, REASSIGNMENTS, ROLLS, SHARED, TOPICS)
+_TABLES = (
+    *(ACCESS, BROKERS, CLUSTERS, COMMON, GROUPS, REASSIGNMENTS, REMAINS, ROLLS, SHARED),
+    TOPICS,
+)
 DETAILS: Final[Mapping[str, str]] = {
     code: template for table in _TABLES for code, template in table.items()
 }

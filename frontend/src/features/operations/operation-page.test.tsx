@@ -156,7 +156,7 @@ describe("one operation", () => {
 
   it("says what a failed operation has left, and offers to take it away", async () => {
     const left = ["The topic new stays: it was made, and records have been written to it."];
-    await open(answer(operation({ state: "failed", revertible: true, remains: left })));
+    await open(answer(operation({ state: "failed", revertible: true, remains: left, remains_parts: [[]] })));
     await steps();
     expect(screen.getByText("This stays")).toBeTruthy();
     expect(screen.getByText(left[0] as string)).toBeTruthy();
@@ -171,7 +171,7 @@ describe("one operation", () => {
   });
 
   it("says nothing of what an older operation may have left", async () => {
-    await open(answer(operation({ state: "failed", remains: null })));
+    await open(answer(operation({ state: "failed", remains: null, remains_parts: null })));
     await steps();
     expect(screen.getByText("Whether anything of it stays was not noted.")).toBeTruthy();
     expect(screen.queryByText(/everything is as before/)).toBeNull();

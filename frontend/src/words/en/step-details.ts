@@ -4,11 +4,12 @@ import { clusters } from "./step-details/clusters";
 import { common } from "./step-details/common";
 import { groups } from "./step-details/groups";
 import { reassignments } from "./step-details/reassignments";
+import { remains } from "./step-details/remains";
 import { rolls } from "./step-details/rolls";
 import { shared } from "./step-details/shared";
 import { topics } from "./step-details/topics";
 
-/** What steps of operations say, by the code of each sentence, as templates (`lib/templates.ts`): a test holds this to the
+/** What steps of operations say and what operations leave, by the code of each sentence, as templates (`lib/templates.ts`): a test holds this to the
  * service's. */
 export const stepDetails = {
   /** Between two sentences. */
@@ -22,6 +23,7 @@ export const stepDetails = {
     ...common,
     ...groups,
     ...reassignments,
+    ...remains,
     ...rolls,
     ...shared,
     ...topics,

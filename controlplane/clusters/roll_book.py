@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from controlplane.clusters.probe_figures import together
 from controlplane.common.times import iso
+from controlplane.operations.details import detail_from, rows_beside, rows_of
 from controlplane.operations.rolled import (
     CATCHING_UP,
     DONE,
@@ -60,14 +61,20 @@ class RollBook:
         """Raises IllegalTransitionError: the table has no such move."""
         row = self.row(broker)
         ROLLED_MOVES.check(row["state"], state)
-        row |= {"state": state, "since_s": now_s, "note": note}
+        row |= {"state": state, "since_s": now_s, "note": str(note), "note_parts": rows_of(note)}
         if state in _MARKS:
             row[_MARKS[state]] = now_s
         self._show()
 
     def note(self, broker: int, text: str) -> None:
-        self.row(broker)["note"] = text
+        self.row(broker).update(note=str(text), note_parts=rows_of(text))
         self._show()
+
+    def noted(self, broker: int) -> str:
+        """What was noted of it last: the detail, if it was one."""
+        row = self.row(broker)
+        parts = _note_parts(row)
+        return detail_from(parts) if parts else str(row.get("note", ""))
 
     def keep(self, broker: int, **values: Any) -> None:
         self.row(broker).update(values)
@@ -84,9 +91,10 @@ class RollBook:
 
     # -- what is in the way of the next one
     def blocked(self, texts: list[str], now_s: float) -> float:
-        """Note what is in the way; for how long something has been, in seconds."""
+        """Note what is in the way, as details; for how long something has been, in seconds."""
         self._roll.setdefault("blocked_since_s", now_s)
-        self._roll["waiting_for"] = texts[:SAID_MAX]
+        self._roll["waiting_for"] = [str(text) for text in texts[:SAID_MAX]]
+        self._roll["waiting_for_parts"] = [rows_of(text) for text in texts[:SAID_MAX]]
         self._show()
         return now_s - float(self._roll["blocked_since_s"])
 
@@ -94,6 +102,7 @@ class RollBook:
         """Nothing is in the way, or nobody looks."""
         self._roll.pop("blocked_since_s", None)
         self._roll.pop("waiting_for", None)
+        self._roll.pop("waiting_for_parts", None)
         self._show()
 
     # -- the canary
@@ -114,9 +123,11 @@ class RollBook:
     def _show(self) -> None:
         """Beside the memo, as REST shows it."""
         outcome = self._memo.setdefault(OUTCOME, {})
+        waits_for = list(self._roll.get("waiting_for", ()))
         outcome["roll"] = {
             "brokers": [_shown(row) for row in self._roll["brokers"]],
-            "waiting_for": list(self._roll.get("waiting_for", ())),
+            "waiting_for": waits_for,
+            "waiting_for_parts": rows_beside(waits_for, self._roll.get("waiting_for_parts", ())),
         }
 
 
@@ -129,8 +140,15 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
         "registered_at": _iso(row.get("registered_s")),
         "in_sync_at": _iso(row.get("in_sync_s")),
         "note": row.get("note", ""),
+        "note_parts": _note_parts(row),
         "seen": _seen(row),
     }
+
+
+def _note_parts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """None of a note that is a text, or that an earlier version has written since."""
+    (parts,) = rows_beside([row.get("note", "")], [row.get("note_parts", [])])
+    return parts
 
 
 def _seen(row: Mapping[str, Any]) -> dict[str, Any] | None:

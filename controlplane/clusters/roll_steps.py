@@ -300,7 +300,7 @@ class Roller:
             self._stop_canary(broker, worse)
         left_s = self.canary_s - self.book.lasts_s(broker, self.now_s)
         if left_s <= 0 and not worse:
-            self.book.move(broker, DONE, self.now_s, self.book.row(broker).get("note", ""))
+            self.book.move(broker, DONE, self.now_s, self.book.noted(broker))
             return self._wait(0.0, detail_of("canary/not-worse", seconds=round(self.canary_s)))
         detail = worse or detail_of("canary/to-go", seconds=round(left_s))
         return self._wait(CANARY_POLL_S, together(detail_of("lead/looking"), detail))

@@ -90,8 +90,9 @@ def rows_of(detail: str) -> list[dict[str, Any]]:
 def rows_beside(
     texts: Sequence[str], rows: Iterable[list[dict[str, Any]]]
 ) -> list[list[dict[str, Any]]]:
-    """The parts of each of the texts; none of those that a version wrote which kept no parts."""
-    return [*rows, *([] for _ in texts)][: len(texts)]
+    """The parts of each of the texts; none of those that a version wrote which keeps no parts."""
+    kept = [*rows, *([] for _ in texts)]
+    return [own if detail_from(own) == text else [] for text, own in zip(texts, kept, strict=False)]
 
 
 def detail_from(rows: Iterable[Mapping[str, Any]]) -> Detail:

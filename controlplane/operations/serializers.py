@@ -101,7 +101,13 @@ class RolledSerializer(Shape):
     restarted_at = serializers.DateTimeField(allow_null=True)
     registered_at = serializers.DateTimeField(allow_null=True)
     in_sync_at = serializers.DateTimeField(allow_null=True)
-    note = serializers.CharField(allow_blank=True)
+    note = serializers.CharField(allow_blank=True, help_text="What was seen of it, in English.")
+    note_parts = DetailPartSerializer(
+        many=True,
+        required=False,
+        help_text="The sentences of the note, as `detail_parts` of a step. Empty or not there: it"
+        " has no codes.",
+    )
     seen = SeenSerializer(allow_null=True, help_text="null: not measured")
 
 
@@ -109,6 +115,12 @@ class RollSerializer(Shape):
     brokers = RolledSerializer(many=True, help_text="In the planned order.")
     waiting_for = serializers.ListField(
         child=serializers.CharField(), help_text="What is in the way of the next broker."
+    )
+    waiting_for_parts = serializers.ListField(
+        child=DetailPartSerializer(many=True),
+        required=False,
+        help_text="Of each of them its parts, as `remains_parts`. Not there: the roll is of an"
+        " earlier version.",
     )
 
 

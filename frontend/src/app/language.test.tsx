@@ -48,6 +48,30 @@ describe("in another language no English is left", () => {
     ]);
   });
 
+  it("on a roll that waits", async () => {
+    const behind = "1 partition with replicas out of sync (a-0)";
+    const led = "2 partitions that prefer it are led by others";
+    const times = { since: null, restarted_at: null, registered_at: null, in_sync_at: null };
+    const said = (code: string, params: Record<string, string | number>, text: string) => [{ code, params, text }];
+    const roll = {
+      brokers: [
+        {
+          ...times,
+          id: 2,
+          state: "done",
+          note: led,
+          note_parts: said("roll/led-by-others", { partitions: 2 }, led),
+          seen: null,
+        },
+      ],
+      waiting_for: [behind],
+      waiting_for_parts: [said("obstacle/replicas-behind", { partitions: 1, names: "a-0", more: 0 }, behind)],
+    } as const;
+    const rolling = operation({ kind: "cluster.restart", state: "running", outcome: { roll } } as never);
+    const parts = { operation: ok(rolling), plan: ok(plan()) };
+    expect(await englishAt("/operations/op_1", { "GET /console/api/pages/operation/op_1": { parts } })).toEqual([]);
+  });
+
   it("but what a step says by a code that the console does not know", async () => {
     const told = (code: string, text: string) => ({ detail: text, detail_parts: [{ code, params: {}, text }] });
     const steps = [

@@ -2,6 +2,7 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { usePauseOperation, useResumeOperation } from "@/lib/plans";
 import type { Operation, RolledBroker } from "@/lib/types";
+import { noteText, waitingText } from "@/lib/step-details";
 import { words } from "@/words/rolls";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
@@ -57,7 +58,7 @@ export function RollProgress({ operation }: { operation: Operation }) {
       )}
       {roll.waiting_for.length > 0 && (
         <Notice tone="warn" title={say.theNextOneWaits}>
-          {roll.waiting_for.join("; ")}
+          {waitingText(roll)}
         </Notice>
       )}
       <div className="ps-table-wrap">
@@ -86,7 +87,7 @@ export function RollProgress({ operation }: { operation: Operation }) {
                 <td data-align="right">
                   <Seen broker={broker} />
                 </td>
-                <td className="ps-muted">{broker.note}</td>
+                <td className="ps-muted">{noteText(broker)}</td>
               </tr>
             ))}
           </tbody>

@@ -8898,6 +8898,8 @@ export interface components {
             brokers: components["schemas"]["Rolled"][];
             /** @description What is in the way of the next broker. */
             waiting_for: string[];
+            /** @description Of each of them its parts, as `remains_parts`. Not there: the roll is of an earlier version. */
+            waiting_for_parts?: components["schemas"]["DetailPart"][][];
         };
         RollDiff: {
             /** @description In the order of the roll. */
@@ -8908,7 +8910,10 @@ export interface components {
             id: number;
             /** Format: date-time */
             in_sync_at: string | null;
+            /** @description What was seen of it, in English. */
             note: string;
+            /** @description The sentences of the note, as `detail_parts` of a step. Empty or not there: it has no codes. */
+            note_parts?: components["schemas"]["DetailPart"][];
             /** Format: date-time */
             registered_at: string | null;
             /** Format: date-time */

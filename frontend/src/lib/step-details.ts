@@ -1,10 +1,11 @@
-/** What a step of an operation says of itself, and what an operation leaves, in the language that is shown. */
+/** What a step of an operation says of itself, what a roll waits for, and what an operation leaves, in the language that is shown. */
 import { words as said } from "@/words/sentences";
 import { words } from "@/words/step-details";
 import { filled, type Phrases } from "./templates";
-import type { Operation, OperationStep } from "./types";
+import type { Operation, OperationStep, RolledBroker } from "./types";
 
 type Part = OperationStep["detail_parts"][number];
+type Roll = NonNullable<NonNullable<Operation["outcome"]>["roll"]>;
 
 const SENTENCES: Readonly<Record<string, string>> = words.sentences;
 const PHRASES: Phrases = { did_step: said.steps, back_step: said.steps };
@@ -35,6 +36,17 @@ function textOf(parts: readonly Part[], english: string): string {
 /** "3 of 6 replicas in sync"; a step of an earlier version, or one that failed, has the service's own text. */
 export const detailText = ({ detail, detail_parts }: Pick<OperationStep, "detail" | "detail_parts">): string =>
   textOf(detail_parts, detail);
+
+/** What is noted of a broker that is restarted. */
+export const noteText = ({ note, note_parts }: Pick<RolledBroker, "note" | "note_parts">): string =>
+  textOf(note_parts ?? [], note);
+
+/** What is in the way of the next broker, one after the other. */
+export const waitingText = ({
+  waiting_for,
+  waiting_for_parts,
+}: Pick<Roll, "waiting_for" | "waiting_for_parts">): string =>
+  waiting_for.map((english, index) => textOf(waiting_for_parts?.[index] ?? [], english)).join(words.between);
 
 /** What a failed or cancelled operation has left, a sentence each; null: not known. */
 export const remainsTexts = ({ remains, remains_parts }: Pick<Operation, "remains" | "remains_parts">) =>

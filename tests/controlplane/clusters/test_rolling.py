@@ -14,6 +14,7 @@ from controlplane.common.problems import Conflict, Problem
 from controlplane.gateway.errors import TIMED_OUT, GatewayError
 from controlplane.gateway.types import TP
 from controlplane.operations import engine, outbox
+from controlplane.operations.details import detail_from
 from controlplane.operations.models import Operation
 from controlplane.operations.services import operation_cancel, operation_pause, operation_resume
 from controlplane.operations.states import ACTIVE_STATES
@@ -96,8 +97,9 @@ def test_no_other_one_while_replicas_are_behind(brokers):
     part.out_of_sync = frozenset({2})
     drive(operation, ticks=5)
     assert states(operation) == {2: "done", 3: "waiting", 1: "waiting"}
-    waiting_for = operation.memo["outcome"]["roll"]["waiting_for"]
-    assert "replicas out of sync (orders-0)" in waiting_for[0]
+    roll = operation.memo["outcome"]["roll"]
+    assert "replicas out of sync (orders-0)" in roll["waiting_for"][0]
+    assert [detail_from(rows) for rows in roll["waiting_for_parts"]] == roll["waiting_for"]
     assert "replicas out of sync" in step(operation, "roll").detail
     part.out_of_sync = frozenset()
     assert drive(operation).state == "succeeded"

@@ -190,9 +190,11 @@ def test_codes_in_parameters_are_called_as_the_phrases_say():
 
 def test_parts_stand_beside_the_text_that_they_are_of():
     row = rows_of(detail_of("remains/login"))
-    assert rows_beside(["a"], [row]) == [row]
-    # A version that keeps no parts has said one more, or has taken all away.
-    assert rows_beside(["a", "b"], [row]) == [row, []]
+    text = detail_of("remains/login")
+    assert rows_beside([text], [row]) == [row]
+    # A version that keeps no parts has said one more, another one, or has taken all away.
+    assert rows_beside([text, "b"], [row]) == [row, []]
+    assert rows_beside(["b"], [row]) == [[]]
     assert rows_beside([], [row]) == []
 
 

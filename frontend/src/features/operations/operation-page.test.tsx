@@ -98,7 +98,7 @@ describe("one operation", () => {
           rolling({}, [
             rolled,
             { ...rolled, id: 3, seen: { ...rolled.seen, gap_s: 0, failed: 2, is_whole: false } },
-            { ...rolled, id: 4, seen: null, note: "1 partition that prefer it are led by others" },
+            { ...rolled, id: 4, seen: null, note: "1 partition that prefer it are led by others", note_parts: [] },
             { ...rolled, ...waits, id: 1 },
           ]),
         ),
@@ -112,9 +112,24 @@ describe("one operation", () => {
     });
 
     it("says what the next broker waits for", async () => {
-      const outcome = { roll: { brokers: [rolled], waiting_for: ["1 partition with replicas out of sync (sales-0)"] } };
+      const behind = "1 partition with replicas out of sync (sales-0)";
+      const outcome = { roll: { brokers: [rolled], waiting_for: [behind] } };
       await open(answer(rolling({ outcome })));
-      expect(await screen.findByText("1 partition with replicas out of sync (sales-0)")).toBeTruthy();
+      expect(await screen.findByText(behind)).toBeTruthy();
+    });
+
+    it("says so by its parts", async () => {
+      const part = (code: string, params: object) => ({ code, params, text: "Fly." });
+      const behind = part("obstacle/replicas-behind", { partitions: 1, names: "sales-0", more: 0 });
+      const led = part("roll/led-by-others", { partitions: 2 });
+      const roll = {
+        brokers: [{ ...rolled, note: "Fly.", note_parts: [led] }],
+        waiting_for: ["Fly.", "Swim."],
+        waiting_for_parts: [[behind], []],
+      };
+      await open(answer(rolling({ outcome: { roll } })));
+      expect(await screen.findByText("1 partition with replicas out of sync (sales-0); Swim.")).toBeTruthy();
+      expect(screen.getByText("2 partitions that prefer it are led by others")).toBeTruthy();
     });
 
     it("is paused and goes on", async () => {

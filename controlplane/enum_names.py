@@ -10,7 +10,7 @@ ENUM_NAMES = {
     "InvitationStateEnum": "controlplane.administration.serializers.INVITATION_STATE_CHOICES",
     "ActEnum": "controlplane.messages.serializers.ACTS",
     "HostStateEnum": "controlplane.administration.serializers.HOST_STATE_CHOICES",
-    "HostActEnum": "controlplane.administration.serializers.HOST_ACT_CHOICES",
+    "HostActEnum": "controlplane.administration.host_serializers.HOST_ACT_CHOICES",
     "HostTokenStateEnum": "controlplane.administration.serializers.HOST_TOKEN_STATE_CHOICES",
     "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
     "GrantRoleEnum": "controlplane.common.grants.GRANT_ROLES",

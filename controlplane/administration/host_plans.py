@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from controlplane.administration.host_sentences import NOWHERE, REFUSALS, SUMMARIES
 from controlplane.administration.selectors import brokers_on, host_row
 from controlplane.clusters.candidates import candidates, host_states
 from controlplane.clusters.described import Host
@@ -18,7 +19,6 @@ from controlplane.clusters.host_states import (
     DRAIN,
     LOST,
     REMOVE,
-    UNCORDON,
     why_not,
 )
 from controlplane.clusters.models import Broker, Cluster, LostBroker, OwedDeletion
@@ -27,15 +27,18 @@ from controlplane.clusters.release_wanted import wanted_by
 from controlplane.clusters.selectors import host_rows, release_rows
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import NotFound
-from controlplane.common.words import counted, lasting
+from controlplane.common.said import Said, named_by, said_of
+from controlplane.common.sentences import Param
 from controlplane.observed.selectors import held_only_by
 from controlplane.operations.models import Operation
-from controlplane.operations.operations import warning
 from controlplane.operations.states import ACTIVE_STATES
+from controlplane.operations.warnings import warning_of
 
 BROKERS_NAMED = 5
 RECENT_S = 60.0
 """An agent that wrote less than this ago may only be restarting."""
+COUNTING = (CORDON, DRAIN, DECLARE_LOST)
+"""Acts whose summary says how many brokers are there."""
 PLACING_KINDS = ("cluster.", "broker.")
 """Operations whose steps say what hosts shall run: they have counted the brokers already."""
 
@@ -57,7 +60,7 @@ def host_plan(host_id: str, act: str) -> dict[str, Any]:
         "host_id": host_id,
         "state_before": state,
         "state_after": ACTS[act],
-        "summary": _summary(act, host_id, brokers),
+        **named_by("summary", _summary(act, host_id, brokers)),
         "refused": refused,
         "warnings": _warnings(host, act, brokers),
         "brokers": _moves(host_id, brokers) if act in {DRAIN, DECLARE_LOST} else [],
@@ -71,96 +74,81 @@ def host_plan(host_id: str, act: str) -> dict[str, Any]:
 
 def _refusals(
     host: Host, act: str, state: str, brokers: list[dict[str, Any]]
-) -> list[dict[str, str]]:
+) -> list[dict[str, Any]]:
     found = []
     if why := why_not(act, state):
-        found.append(_row("host-state", why))
+        found.append(why.beside())
     if act == REMOVE and brokers:
-        found.append(_row("host-in-use", f"Brokers belong on it: {named(brokers)}."))
+        found.append(_refusal("host-in-use", **_named(brokers)))
     if act == REMOVE and host.alive:
-        found.append(_row("host-alive", f"The agent of {host.host_id} lives: stop it first."))
+        found.append(_refusal("host-alive/remove", host=host.host_id))
     if act == DECLARE_LOST and host.alive:
-        text = f"The agent of {host.host_id} lives: a host that is there is not lost."
-        found.append(_row("host-alive", text))
+        found.append(_refusal("host-alive/lost", host=host.host_id))
     if act == DECLARE_LOST and (busy := _under_way(brokers)):
-        found.append(_row("operation-under-way", f"{busy}: it has to end first, or be cancelled."))
+        found.append(_refusal("operation-under-way", **busy))
     if act == CORDON and state == LOST:
         found += _not_back(host)
     return found
 
 
-def _not_back(host: Host) -> list[dict[str, str]]:
+def _refusal(sentence: str, **params: Param) -> dict[str, Any]:
+    return said_of(REFUSALS, sentence, **params).beside()
+
+
+def _not_back(host: Host) -> list[dict[str, Any]]:
     """Why a host that was declared lost cannot be taken back yet."""
-    owed = OwedDeletion.objects.filter(host_id=host.host_id).count()
     if not host.alive:
-        return [_row("host-away", "Its agent is away.")]
-    if owed:
-        text = f"It still has to wipe what it had of {counted(owed, 'broker')}."
-        return [_row("deletion-owed", text)]
-    return []
+        return [_refusal("host-away")]
+    owed = OwedDeletion.objects.filter(host_id=host.host_id).count()
+    return [_refusal("deletion-owed", brokers=owed)] if owed else []
 
 
-def _under_way(brokers: Iterable[dict[str, Any]]) -> str:
+def _under_way(brokers: Iterable[dict[str, Any]]) -> dict[str, Param]:
+    """An operation that is in the way, and its cluster; empty: there is none."""
     clusters = {row["cluster_id"]: row["cluster"] for row in brokers}
     for operation in Operation.objects.filter(
         cluster_id__in=clusters, state__in=ACTIVE_STATES
     ).order_by("pk"):
         if operation.kind.startswith(PLACING_KINDS):
-            return f"{operation.kind} of {clusters[operation.cluster_id or '']} is under way"
-    return ""
-
-
-def _row(code: str, text: str) -> dict[str, str]:
-    return {"code": code, "text": text}
+            return {"kind": operation.kind, "cluster": clusters[operation.cluster_id or ""]}
+    return {}
 
 
 def named(brokers: list[dict[str, Any]]) -> str:
+    said = _named(brokers)
+    return f"{said['names']} and {said['more']} more" if said["more"] else str(said["names"])
+
+
+def _named(brokers: list[dict[str, Any]]) -> dict[str, Param]:
     names = ", ".join(f"{row['cluster']}/{row['broker_id']}" for row in brokers[:BROKERS_NAMED])
-    left = len(brokers) - BROKERS_NAMED
-    return f"{names} and {left} more" if left > 0 else names
+    return {"names": names, "more": max(0, len(brokers) - BROKERS_NAMED)}
 
 
-def _summary(act: str, host_id: str, brokers: list[dict[str, Any]]) -> str:
-    there = counted(len(brokers), "broker")
-    return {
-        CORDON: f"{host_id} gets no new brokers; its {there} go on.",
-        UNCORDON: f"{host_id} gets new brokers again.",
-        DRAIN: f"{host_id} gets no new brokers, and its {there} are to leave it.",
-        DECLARE_LOST: f"{there} on {host_id} count as gone. What it has of them is wiped should"
-        " it come back.",
-        REMOVE: f"The nodes of {host_id} in ZooKeeper go, and with them its login and its key.",
-    }[act]
+def _summary(act: str, host_id: str, brokers: list[dict[str, Any]]) -> Said:
+    counted: dict[str, Param] = {"brokers": len(brokers)} if act in COUNTING else {}
+    return said_of(SUMMARIES, act, host=host_id, **counted)
 
 
 # -- warnings -----------------------------------------------------------------------------------
-def _warnings(host: Host, act: str, brokers: list[dict[str, Any]]) -> list[dict[str, str]]:
+def _warnings(host: Host, act: str, brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if act == DRAIN and brokers:
-        text = (
-            "They leave one after another, each by an operation of its own, while nothing else of"
-            " its cluster is out of sync; the drain can be paused between two."
-        )
-        found = [warning("moved-one-by-one", text, "info")]
-        if not host.alive:
-            away = "Its agent is away, so nobody can stop them there: they wait for it."
-            found.append(warning("host-away", away))
-        return found
+        found = [warning_of("moved-one-by-one", "info")]
+        return found if host.alive else [*found, warning_of("host-away")]
     if act == REMOVE and (owed := OwedDeletion.objects.filter(host_id=host.host_id).count()):
-        text = f"Its disk still holds what it had of {counted(owed, 'broker')}."
-        return [warning("deletion-owed", f"{text} It is told to wipe that when it joins again.")]
+        return [warning_of("deletion-owed", brokers=owed)]
     if act != DECLARE_LOST:
         return []
     return [*_recent(host), *_losses(host, brokers)]
 
 
-def _recent(host: Host) -> list[dict[str, str]]:
+def _recent(host: Host) -> list[dict[str, Any]]:
     age_s = host.capacity.age_s(int(timezone.now().timestamp() * 1000))
     if age_s is None or age_s > RECENT_S:
         return []
-    text = f"Its agent wrote {lasting(int(age_s) * 1000)} ago: it may only be restarting."
-    return [warning("recent", text, "danger")]
+    return [warning_of("recent", "danger", age_s=int(age_s))]
 
 
-def _losses(host: Host, brokers: list[dict[str, Any]]) -> list[dict[str, str]]:
+def _losses(host: Host, brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What goes with the host for good, by cluster, with what its earlier losses took already."""
     found = []
     clusters = Cluster.objects.in_bulk({row["cluster_id"] for row in brokers})
@@ -168,15 +156,11 @@ def _losses(host: Host, brokers: list[dict[str, Any]]) -> list[dict[str, str]]:
         gone = {row["broker_id"] for row in brokers if row["cluster_id"] == cluster_id}
         earlier = LostBroker.objects.filter(cluster=cluster).values_list("broker_id", flat=True)
         alone = held_only_by(cluster_id, gone.union(earlier))
+        name = cluster.name
         if alone is None:
-            text = f"What only {host.host_id} has of {cluster.name} is not known."
-            found.append(warning("loss-unknown", text, "danger"))
+            found.append(warning_of("loss-unknown", "danger", host=host.host_id, cluster=name))
         elif alone:
-            text = (
-                f"{cluster.name}: {counted(alone, 'partition')} with all replicas there or on"
-                " brokers lost before; what is in them is lost."
-            )
-            found.append(warning("data-loss", text, "danger"))
+            found.append(warning_of("data-loss/host", "danger", cluster=name, partitions=alone))
     return found
 
 
@@ -193,7 +177,7 @@ def _moves(host_id: str, brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for row in brokers:
         rest = Broker.objects.filter(cluster_id=row["cluster_id"]).exclude(host_id=host_id)
         present = list(rest.values_list("host_id", "rack"))
-        target, why, text = None, None, None
+        target, why, nowhere = None, None, list[Said]()
         try:
             decision = place(
                 others,
@@ -203,7 +187,7 @@ def _moves(host_id: str, brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 wants=wanted_by(clusters[row["cluster_id"]], installed, row["broker_id"]),
             )
         except NoCapacityError as error:
-            text = _nowhere(error.refused)
+            nowhere = _nowhere(error.refused)
         else:
             (placed,) = decision.placed
             target, why = placed.host_id, decision.reasons[placed.broker_id]
@@ -218,11 +202,23 @@ def _moves(host_id: str, brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 for each in others
             ]
         shown = {name: row[name] for name in ("broker_id", "cluster", "cluster_id", "tenant")}
-        found.append({**shown, "target_host_id": target, "reason": why, "why_nowhere": text})
+        found.append(
+            {
+                **shown,
+                "target_host_id": target,
+                **named_by("reason", why),
+                "why_nowhere": " ".join(part.text for part in nowhere) or None,
+                "why_nowhere_parts": [part.as_row() for part in nowhere],
+            }
+        )
     return found
 
 
-def _nowhere(refused: list[Refusal]) -> str:
+def _nowhere(refused: list[Refusal]) -> list[Said]:
     if not refused:
-        return "There is no other host."
-    return " ".join(f"{row.host_id}: {row.text}" for row in refused[:BROKERS_NAMED])
+        return [said_of(NOWHERE, "no-other-host")]
+    return [
+        part
+        for row in refused[:BROKERS_NAMED]
+        for part in (said_of(NOWHERE, "lead/host", host=row.host_id), row.said)
+    ]

@@ -27,6 +27,7 @@ from controlplane.clusters.selectors import host_rows, observed_brokers
 from controlplane.common.etags import FIELD, tag_of, with_tag
 from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
+from controlplane.common.said import Said, named_by
 from controlplane.common.times import iso, iso_of_ms
 from controlplane.healing.selectors import address_changes, drains, zookeeper_changes
 from controlplane.operations.models import Operation, Plan
@@ -309,7 +310,7 @@ def _described(host: Host, place: Candidate) -> dict[str, Any]:
         "described_at": iso_of_ms(host.described_at_ms),
         "capacity": _capacity(place),
         "takes_brokers": why is None,
-        "takes_none_because": None if why is None else why.text,
+        **named_by("takes_none_because", None if why is None else why.said),
     }
 
 
@@ -399,12 +400,19 @@ def plan_placement(plan_id: str) -> dict[str, Any]:
         "fits": len(placed),
         "wanted": len(placed),
         "placed": [
-            {**{name: row[name] for name in ("broker_id", "host_id", "rack")},
-             "reason": why["reasons"][str(row["broker_id"])]}
+            {name: row[name] for name in ("broker_id", "host_id", "rack")}
+            | _kept_reason(why, str(row["broker_id"]))
             for row in placed
         ],
-        "refused": why["refused"],
-    }  # fmt: skip
+        "refused": [{"text_code": None, "params": {}, **row} for row in why["refused"]],
+    }
+
+
+def _kept_reason(explained: dict[str, Any], broker_id: str) -> dict[str, Any]:
+    """Of a plan that is kept; one of an earlier version has its English alone."""
+    said = explained.get("said", {}).get(broker_id)
+    reason = explained["reasons"][broker_id]
+    return named_by("reason", Said(**said) if said else None) | {"reason": reason}
 
 
 def host_tokens() -> QuerySet[JoinToken]:
@@ -452,12 +460,12 @@ def placement_preview(broker_count: int) -> dict[str, Any]:
         "fits": broker_count,
         "wanted": broker_count,
         "placed": [
-            {"broker_id": row.broker_id, "host_id": row.host_id, "rack": row.rack,
-             "reason": decision.reasons[row.broker_id]}
+            {"broker_id": row.broker_id, "host_id": row.host_id, "rack": row.rack}
+            | named_by("reason", decision.reasons[row.broker_id])
             for row in decision.placed
         ],
         "refused": [asdict(row) for row in decision.refused],
-    }  # fmt: skip
+    }
 
 
 def brokers_on(host_ids: Iterable[str]) -> defaultdict[str, list[dict[str, Any]]]:

@@ -9,15 +9,21 @@ from controlplane.administration.inputs import (
     JOIN_LIFETIME_S,
     USERNAME_MAX,
 )
-from controlplane.clusters.host_states import ACTS, CHOSEN, REMOVED, STATES
+from controlplane.clusters.host_states import CHOSEN, STATES
 from controlplane.common.grants import GRANTS_MAX
-from controlplane.common.serializers import Shape, etag_field, page_serializer
+from controlplane.common.serializers import (
+    IN_ENGLISH,
+    Shape,
+    etag_field,
+    page_serializer,
+    params_field,
+    sentence_field,
+)
 from controlplane.healing.serializers import (
     HostAddressChangeSerializer,
     HostDrainSerializer,
     HostZooKeeperChangeSerializer,
 )
-from controlplane.operations.serializers import WarningSerializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
     ApiKeyCreatedSerializer,
@@ -32,7 +38,6 @@ OVERLAP_MAX_S = 30 * DAY_S
 INVITATION_STATE_CHOICES = ["open", "accepted", "revoked", "expired"]
 REMAINDER_CHOICES = ["cluster", "operation"]
 HOST_STATE_CHOICES = list(STATES)
-HOST_ACT_CHOICES = sorted(ACTS)
 HOST_TOKEN_STATE_CHOICES = ["open", "used", "revoked", "expired"]
 
 
@@ -336,7 +341,9 @@ class OperatorHostSerializer(Shape):
     state_by = serializers.CharField(allow_null=True)
     state_reason = serializers.CharField(allow_null=True)
     takes_brokers = serializers.BooleanField(help_text="New ones, now.")
-    takes_none_because = serializers.CharField(allow_null=True)
+    takes_none_because = serializers.CharField(allow_null=True, help_text=IN_ENGLISH)
+    takes_none_because_code = sentence_field("null: it takes brokers.")
+    takes_none_because_params = params_field()
     brokers = serializers.IntegerField()
     broker_list = HostBrokerSerializer(many=True, help_text="What should run there.")
     lost_brokers = LostBrokerSerializer(many=True)
@@ -363,60 +370,6 @@ def reason_field() -> serializers.CharField:
 class OperatorHostChangeSerializer(Shape):
     state = serializers.ChoiceField(CHOSEN)
     reason = reason_field()
-
-
-class HostRefusalSerializer(Shape):
-    code = serializers.CharField()
-    text = serializers.CharField()
-
-
-class HostMoveSerializer(Shape):
-    broker_id = serializers.IntegerField()
-    cluster = serializers.CharField()
-    cluster_id = serializers.CharField()
-    tenant = serializers.CharField()
-    target_host_id = serializers.CharField(allow_null=True)
-    reason = serializers.CharField(allow_null=True, help_text="Why there.")
-    why_nowhere = serializers.CharField(allow_null=True)
-
-
-class HostPlanSerializer(Shape):
-    act = serializers.ChoiceField(HOST_ACT_CHOICES)
-    host_id = serializers.CharField()
-    state_before = serializers.ChoiceField(HOST_STATE_CHOICES)
-    state_after = serializers.ChoiceField([*HOST_STATE_CHOICES, REMOVED])
-    summary = serializers.CharField()
-    refused = HostRefusalSerializer(many=True, help_text="Why it cannot be done now; none: it can.")
-    warnings = WarningSerializer(many=True)
-    brokers = HostMoveSerializer(many=True, help_text="Where its brokers would have room now.")
-    confirm_phrase = serializers.CharField(allow_null=True)
-    plan_hash = serializers.CharField()
-
-
-class HostLossSerializer(Shape):
-    plan_hash = serializers.CharField(max_length=64)
-    confirm = serializers.CharField(max_length=100, help_text="The host's name.")
-    reason = reason_field()
-
-
-class PlacedSerializer(Shape):
-    broker_id = serializers.IntegerField()
-    host_id = serializers.CharField()
-    rack = serializers.CharField()
-    reason = serializers.CharField()
-
-
-class HostRefusedSerializer(Shape):
-    host_id = serializers.CharField()
-    code = serializers.CharField()
-    text = serializers.CharField()
-
-
-class PlacementPreviewSerializer(Shape):
-    wanted = serializers.IntegerField()
-    fits = serializers.IntegerField(help_text="How many of them have a place.")
-    placed = PlacedSerializer(many=True, help_text="Empty when they do not all have one.")
-    refused = HostRefusedSerializer(many=True, help_text="Hosts that get none, with the reason.")
 
 
 class HostTokenSerializer(Shape):

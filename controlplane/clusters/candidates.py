@@ -11,6 +11,7 @@ from controlplane.clusters.described import Host
 from controlplane.clusters.host_states import ACTIVE
 from controlplane.clusters.models import Broker, HostState, OwedDeletion
 from controlplane.clusters.placing import Candidate, Refusal, refusal
+from controlplane.clusters.placing_sentences import lack_of
 from controlplane.clusters.release_wanted import Releases
 from controlplane.clusters.rules import Placement
 from controlplane.clusters.sealing import hosts_with_key
@@ -88,17 +89,13 @@ def no_longer_fit(
     for row in placed:
         host = hosts.get(row.host_id)
         if host is None:
-            refused[row.broker_id] = Refusal(
-                host_id=row.host_id, code="gone", text="It is not there any more."
-            )
+            refused[row.broker_id] = Refusal.by(row.host_id, lack_of("gone"))
         elif why := refusal(
             host, disk_min_bytes=settings.BROKER_DISK_MIN_BYTES, wants=releases.wants
         ):
             refused[row.broker_id] = why
         elif not {row.client_port, row.internal_port} <= set(host.free_ports):
-            refused[row.broker_id] = Refusal(
-                host_id=row.host_id, code="no-port", text="A port that was free is taken."
-            )
+            refused[row.broker_id] = Refusal.by(row.host_id, lack_of("no-port/taken"))
     return refused
 
 

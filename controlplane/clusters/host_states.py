@@ -6,7 +6,9 @@ is active; one that was removed has no state, and one of the same name that come
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
+from controlplane.common.said import Said, said_of
 from controlplane.common.transitions import Transitions
 
 ACTIVE, CORDONED, DRAINING, LOST, REMOVED = "active", "cordoned", "draining", "lost", "removed"
@@ -43,12 +45,22 @@ ACTS: Mapping[str, str] = MappingProxyType(
 """What an operator may do with a host, and the state that it leads to."""
 
 
-def why_not(act: str, state: str) -> str:
-    """Why a host of this state cannot have this done; empty when it can. KeyError: no such act."""
+_STATES = "active=active|cordoned=cordoned|draining=draining|lost=lost|removed=removed"
+WHY_NOT: Final[Mapping[str, str]] = {
+    "host-state/already": f"It is {{state:{_STATES}}}.",
+    "host-state/no-way": f"A host that is {{state:{_STATES}}} cannot be {{after:{_STATES}}}.",
+}
+"""Sentences by their codes (`common/sentences.py`)."""
+
+
+def why_not(act: str, state: str) -> Said | None:
+    """Why a host of this state cannot have this done; null when it can. KeyError: no such act."""
     after = ACTS[act]
     if after in HOST.table[state]:
-        return ""
-    return f"It is {state}." if after == state else f"A host that is {state} cannot be {after}."
+        return None
+    if after == state:
+        return said_of(WHY_NOT, "host-state/already", state=state)
+    return said_of(WHY_NOT, "host-state/no-way", state=state, after=after)
 
 
 def act_to(state: str) -> str:

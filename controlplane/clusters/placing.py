@@ -8,15 +8,19 @@ quarter of a core keep a choice from changing with every report.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from controlplane.clusters.capacity import Capacity
 from controlplane.clusters.host_states import ACTIVE, CORDONED, DRAINING, LOST
+from controlplane.clusters.placing_sentences import PLACED, lack_of
 from controlplane.clusters.release_fit import ANY, Wanted, lack
 from controlplane.clusters.rules import Placement
 from controlplane.clusters.versions import NOT_KNOWN, Installed
-from controlplane.common.words import counted, lasting
+from controlplane.common.said import Said, said_of
+from controlplane.common.sentences import Param
+from controlplane.common.words import counted
 
 STALE_S = 120.0
 """An agent reports every 30 s: of one that has missed three reports nothing is known of now."""
@@ -56,11 +60,21 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why a host gets no broker."""
+    """Why a host gets no broker: what is in the way, and the sentence of `LACKS` that says it."""
 
     host_id: str
     code: str
     text: str
+    text_code: str
+    params: Mapping[str, Param]
+
+    @classmethod
+    def by(cls, host_id: str, said: Said) -> Self:
+        return cls(host_id=host_id, **said.beside())
+
+    @property
+    def said(self) -> Said:
+        return Said(self.text_code, self.params, self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +82,7 @@ class Decision:
     """`reasons` are by broker id."""
 
     placed: list[Placement]
-    reasons: dict[int, str]
+    reasons: dict[int, Said]
     refused: list[Refusal]
 
 
@@ -88,41 +102,29 @@ def refusal(
     """Why the host gets no broker of that release now, after `placed` of this same plan; null when
     it may.
     """
-    code, text = (
-        _unfit(host)
-        or lack(host.installed, wants)
-        or _full(host, disk_min_bytes, placed)
-        or ("", "")
-    )
-    return Refusal(host_id=host.host_id, code=code, text=text) if code else None
+    said = _unfit(host) or lack(host.installed, wants) or _full(host, disk_min_bytes, placed)
+    return None if said is None else Refusal.by(host.host_id, said)
 
 
-def _unfit(host: Candidate) -> tuple[str, str] | None:
-    said = {
-        LOST: "It was declared lost.",
-        DRAINING: "It is being drained.",
-        CORDONED: "It is cordoned.",
-    }
-    if host.state in said:
-        return host.state, said[host.state]
+def _unfit(host: Candidate) -> Said | None:
+    if host.state in {LOST, DRAINING, CORDONED}:
+        return lack_of(host.state)
     if not host.alive:
-        return "away", "Its agent is away."
+        return lack_of("away")
     if not host.has_key:
-        return "no-key", "It has no key of its own: nothing can be sealed for it."
+        return lack_of("no-key")
     if host.capacity_age_s is not None and host.capacity_age_s > STALE_S:
-        age = lasting(int(host.capacity_age_s) * 1000)
-        return "stale", f"Its last report of capacity is {age} old."
+        return lack_of("stale", age_s=int(host.capacity_age_s))
     return None
 
 
-def _full(host: Candidate, disk_min_bytes: int, placed: int) -> tuple[str, str] | None:
+def _full(host: Candidate, disk_min_bytes: int, placed: int) -> Said | None:
     free = host.capacity.disk_free_bytes
     if free is not None and free < disk_min_bytes * (placed + 1):
-        text = f"It has {_gib(free)} of disk free; {_gib(disk_min_bytes)} a broker are wanted."
-        return "no-disk", text
+        return lack_of("no-disk", free_gib=_gib(free), wanted_gib=_gib(disk_min_bytes))
     ports = len(host.free_ports)
     if ports < PORTS_PER_BROKER * (placed + 1):
-        return "no-port", f"It has {counted(ports, 'free port')}; a broker takes two."
+        return lack_of("no-port", ports=ports)
     return None
 
 
@@ -156,7 +158,7 @@ def place(
     ]
     free = {host.host_id: iter(host.free_ports) for host in hosts}
     placed: list[Placement] = []
-    reasons: dict[int, str] = {}
+    reasons: dict[int, Said] = {}
     for broker_id in broker_ids:
         fit = [
             host
@@ -212,20 +214,21 @@ def room_of(capacity: Capacity) -> int:
     return UNKNOWN if share is None or memory is None else ROOMY
 
 
-def _reason(host: Candidate, *, own: Counter[str], racks: Counter[str], taken: Counter[str]) -> str:
-    there = counted(host.brokers + taken[host.host_id], "broker")
-    parts = [
-        f"rack {host.rack} has {counted(racks[host.rack], 'broker')} of the cluster",
-        f"the host {own[host.host_id]} of them and {there} in all",
-        "free disk not known"
-        if host.capacity.disk_free_bytes is None
-        else f"{_gib(host.capacity.disk_free_bytes)} of disk free",
-        "load not known"
-        if host.capacity.load_per_core is None
-        else f"load {host.capacity.load_per_core:.2f} a core",
-    ]
-    return "; ".join(parts)
+def _reason(
+    host: Candidate, *, own: Counter[str], racks: Counter[str], taken: Counter[str]
+) -> Said:
+    free, load = host.capacity.disk_free_bytes, host.capacity.load_per_core
+    return said_of(
+        PLACED,
+        "placed",
+        rack=host.rack,
+        on_rack=racks[host.rack],
+        on_host=own[host.host_id],
+        in_all=host.brokers + taken[host.host_id],
+        free_gib=None if free is None else _gib(free),
+        load=None if load is None else round(load, 2),
+    )
 
 
-def _gib(count: int) -> str:
-    return f"{count / GIB:.1f} GiB"
+def _gib(count: int) -> float:
+    return round(count / GIB, 1)

@@ -10,11 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from controlplane.clusters.placing_sentences import lack_of
 from controlplane.clusters.versions import OWN, Installed, Release, one_of
 from controlplane.common.kafka_configs import protocol_rank
+from controlplane.common.said import Said
 
 NO_VERSION: Final = "no-version"
-"""Codes: it is not there; the agent has not said; other contents; another protocol."""
+"""What its sentences are about: it is not there; the agent has not said; other contents; another
+protocol."""
 VERSIONS_UNKNOWN: Final = "versions-unknown"
 VERSION_DIFFERS: Final = "version-differs"
 PROTOCOL_DIFFERS: Final = "protocol-differs"
@@ -55,38 +58,39 @@ def wanted(name: str, protocol: str, present: Iterable[Installed]) -> Wanted:
     return Wanted(name=name, digest=digest or "", protocol=protocol, newest=newest or "")
 
 
-def lack(installed: Installed, wanted: Wanted) -> tuple[str, str] | None:
-    """Code and sentence of what a host lacks for it; null where it has it."""
+def lack(installed: Installed, wanted: Wanted) -> Said | None:
+    """What a host lacks for it; null where it has it."""
     name = wanted.name
     if not installed.is_known:
         if name == OWN and not wanted.protocol:
             return None  # an agent of before there were versions
-        return VERSIONS_UNKNOWN, (
-            f"Whether it has version {name} of the broker is not known: its agent has not said."
-        )
+        return lack_of(VERSIONS_UNKNOWN, version=name)
     release = installed.release(name)
     if release is None and name == OWN and not wanted.protocol:
         return None  # it is there, and speaks what this service has not heard of
     if release is None:
-        said = dict(installed.refused).get(name)
-        return NO_VERSION, f"It does not have version {name} of the broker{_because(said)}."
+        return _missing(name, dict(installed.refused).get(name))
     if wanted.digest and release.digest != wanted.digest:
-        return VERSION_DIFFERS, (
-            f"Its version {name} of the broker has other contents than where the cluster runs."
-        )
+        return lack_of(VERSION_DIFFERS, version=name)
     return _foreign(release, wanted)
 
 
-def _foreign(release: Release, wanted: Wanted) -> tuple[str, str] | None:
+def _missing(version: str, reason: str | None) -> Said:
+    if not reason:
+        return lack_of(NO_VERSION, version=version)
+    return lack_of(f"{NO_VERSION}/because", version=version, reason=reason.rstrip("."))
+
+
+def _foreign(release: Release, wanted: Wanted) -> Said | None:
+    version = {"version": wanted.name, "newest": release.newest}
     if wanted.protocol:
         if _speaks(release.oldest, release.newest, wanted.protocol):
             return None
-        said = f"speaks {release.oldest} to {release.newest}, the cluster {wanted.protocol}"
-    elif wanted.newest in ("", release.newest):
+        spoken = {"oldest": release.oldest, "protocol": wanted.protocol}
+        return lack_of(f"{PROTOCOL_DIFFERS}/range", **version, **spoken)
+    if wanted.newest in ("", release.newest):
         return None
-    else:
-        said = f"would speak {release.newest}, where the cluster's brokers speak {wanted.newest}"
-    return PROTOCOL_DIFFERS, f"Its version {wanted.name} of the broker {said}."
+    return lack_of(f"{PROTOCOL_DIFFERS}/newest", **version, protocol=wanted.newest)
 
 
 def unlike(installed: Iterable[Installed]) -> list[str]:
@@ -94,10 +98,6 @@ def unlike(installed: Iterable[Installed]) -> list[str]:
     own = (found.release(OWN) for found in installed)
     newest = {release.newest for release in own if release is not None}
     return sorted(newest, key=lambda name: protocol_rank(name) or 0) if len(newest) > 1 else []
-
-
-def _because(said: str | None) -> str:
-    return f": {said.rstrip('.')}" if said else ""
 
 
 def _speaks(oldest: str, newest: str, protocol: str) -> bool:

@@ -411,7 +411,8 @@ def placed_now(
 def explained(decision: Decision) -> dict[str, Any]:
     """Why each broker went where it went, and which hosts got none; for operators."""
     return {
-        "reasons": {str(broker_id): text for broker_id, text in decision.reasons.items()},
+        "reasons": {str(broker_id): said.text for broker_id, said in decision.reasons.items()},
+        "said": {str(broker_id): said.as_row() for broker_id, said in decision.reasons.items()},
         "refused": [asdict(row) for row in decision.refused],
     }
 

@@ -41,6 +41,19 @@ class ParamsField(serializers.DictField):
     """What a sentence takes, by name: texts, numbers, and null for what is not known."""
 
 
+IN_ENGLISH = "In English."
+SENTENCE = "Which sentence it is; it stays when the sentence is put another way."
+
+
+def sentence_field(without: str) -> serializers.CharField:
+    """The code of a sentence; `without` says when there is none."""
+    return serializers.CharField(allow_null=True, help_text=f"{SENTENCE} {without}")
+
+
+def params_field() -> ParamsField:
+    return ParamsField(help_text="What was put into the sentence, as in warnings.")
+
+
 class PageSerializer(Shape):
     next = serializers.CharField(allow_null=True)
     has_more = serializers.BooleanField()

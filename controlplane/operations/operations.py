@@ -87,14 +87,6 @@ class StepRetryError(Exception):
         self.detail = detail
 
 
-def warning(
-    code: str, text: str, severity: str = "warning", *, risk: Risk | None = None
-) -> dict[str, str]:
-    """A row as `warnings.warning_of` makes it, of a free text: hosts' plans say it to operators."""
-    row = {"code": code, "severity": severity, "text": text}
-    return row if risk is None else {**row, "risk": risk.value}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDraft:
     """What a kind decided. `preconditions` are what must still hold when the plan is executed.

@@ -188,7 +188,7 @@ class WarningSerializer(Shape):
     text_code = serializers.CharField(
         required=False,
         help_text="which sentence it is; it stays when the sentence is put another way. Not there:"
-        " the plan is of an earlier version, or the text is free.",
+        " the plan is of an earlier version.",
     )
     params = ParamsField(
         required=False,

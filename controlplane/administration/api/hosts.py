@@ -9,13 +9,15 @@ from rest_framework.response import Response
 
 from controlplane.administration import selectors
 from controlplane.administration.host_plans import host_plan
-from controlplane.administration.serializers import (
+from controlplane.administration.host_serializers import (
     HostLossSerializer,
     HostPlanSerializer,
+    PlacementPreviewSerializer,
+)
+from controlplane.administration.serializers import (
     OperatorHostChangeSerializer,
     OperatorHostListSerializer,
     OperatorHostSerializer,
-    PlacementPreviewSerializer,
 )
 from controlplane.administration.services import hosts
 from controlplane.administration.views import OperatorView

@@ -12,12 +12,13 @@ from controlplane.common.sentences import Params, Phrases, rendered
 from controlplane.operations.extents import TITLES
 from controlplane.operations.sentences.access import ACCESS, QUOTAS
 from controlplane.operations.sentences.clusters import CLUSTERS
+from controlplane.operations.sentences.hosts import HOSTS
 from controlplane.operations.sentences.partitions import PARTITIONS
 from controlplane.operations.sentences.plans import PLANS
 from controlplane.operations.sentences.rolls import ROLLS
 from controlplane.operations.sentences.topics import TOPICS
 
-_TABLES = (TOPICS, ACCESS, CLUSTERS, ROLLS, PARTITIONS, PLANS)
+_TABLES = (TOPICS, ACCESS, CLUSTERS, ROLLS, PARTITIONS, PLANS, HOSTS)
 WARNINGS: Final[Mapping[str, str]] = {
     code: template for table in _TABLES for code, template in table.items()
 }

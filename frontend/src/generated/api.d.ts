@@ -6577,11 +6577,20 @@ export interface components {
             broker_id: number;
             cluster: string;
             cluster_id: string;
-            /** @description Why there. */
+            /** @description Why there, in English. */
             reason: string | null;
+            /** @description Which sentence it is; it stays when the sentence is put another way. null: nowhere. */
+            reason_code: string | null;
+            /** @description What was put into the sentence, as in warnings. */
+            reason_params: {
+                [key: string]: string | number | null;
+            };
             target_host_id: string | null;
             tenant: string;
+            /** @description In English. */
             why_nowhere: string | null;
+            /** @description The sentences of why_nowhere, one after the other. */
+            why_nowhere_parts: components["schemas"]["DetailPart"][];
         };
         HostPlan: {
             act: components["schemas"]["HostActEnum"];
@@ -6594,17 +6603,38 @@ export interface components {
             refused: components["schemas"]["HostRefusal"][];
             state_after: components["schemas"]["StateAfterEnum"];
             state_before: components["schemas"]["HostStateEnum"];
+            /** @description In English. */
             summary: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. */
+            summary_code: string;
+            /** @description What was put into the sentence, as in warnings. */
+            summary_params: {
+                [key: string]: string | number | null;
+            };
             warnings: components["schemas"]["Warning"][];
         };
         HostRefusal: {
             code: string;
+            /** @description What was put into the sentence, as in warnings. */
+            params: {
+                [key: string]: string | number | null;
+            };
+            /** @description In English. */
             text: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. */
+            text_code: string;
         };
         HostRefused: {
             code: string;
             host_id: string;
+            /** @description What was put into the sentence, as in warnings. */
+            params: {
+                [key: string]: string | number | null;
+            };
+            /** @description In English. */
             text: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. null: the plan is of an earlier version. */
+            text_code: string | null;
         };
         /** @enum {string} */
         HostStateEnum: "active" | "cordoned" | "draining" | "lost";
@@ -7808,7 +7838,14 @@ export interface components {
             state_since: string | null;
             /** @description New ones, now. */
             takes_brokers: boolean;
+            /** @description In English. */
             takes_none_because: string | null;
+            /** @description Which sentence it is; it stays when the sentence is put another way. null: it takes brokers. */
+            takes_none_because_code: string | null;
+            /** @description What was put into the sentence, as in warnings. */
+            takes_none_because_params: {
+                [key: string]: string | number | null;
+            };
             zookeeper: components["schemas"]["HostZooKeeper"];
             /** @description How far its clusters have followed to its agent's connect string; the last. */
             zookeeper_change: components["schemas"]["HostZooKeeperChange"] | null;
@@ -8085,7 +8122,14 @@ export interface components {
             broker_id: number;
             host_id: string;
             rack: string;
+            /** @description In English. */
             reason: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. null: the plan is of an earlier version. */
+            reason_code: string | null;
+            /** @description What was put into the sentence, as in warnings. */
+            reason_params: {
+                [key: string]: string | number | null;
+            };
         };
         PlacedTopic: {
             follows: number;
@@ -10600,7 +10644,7 @@ export interface components {
             severity: components["schemas"]["WarningSeverityEnum"];
             /** @description the sentence in English */
             text: string;
-            /** @description which sentence it is; it stays when the sentence is put another way. Not there: the plan is of an earlier version, or the text is free. */
+            /** @description which sentence it is; it stays when the sentence is put another way. Not there: the plan is of an earlier version. */
             text_code?: string;
         };
         /** @enum {string} */

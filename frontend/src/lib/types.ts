@@ -117,6 +117,10 @@ export type TenantState = Schemas["TenantStateEnum"];
 export type PlatformUser = Schemas["OperatorUser"];
 export type PlatformHost = Schemas["OperatorHost"];
 export type HostPlan = Schemas["HostPlan"];
+export type HostMove = Schemas["HostMove"];
+export type HostRefusal = Schemas["HostRefusal"];
+/** One of several sentences that the service says one after the other. */
+export type SaidPart = Schemas["DetailPart"];
 export type HostTokenCreated = Schemas["HostTokenCreated"];
 export type OpenInvitation = Schemas["OpenInvitation"];
 export type Alert = Schemas["Alert"];

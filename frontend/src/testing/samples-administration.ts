@@ -1,6 +1,7 @@
 /** One of everything that is administered, as `samples` has the rest. */
 import type {
   ApiKey,
+  HostMove,
   HostPlan,
   Invitation,
   Member,
@@ -108,6 +109,8 @@ export const platformHost = over<PlatformHost>({
   state_reason: null,
   takes_brokers: true,
   takes_none_because: null,
+  takes_none_because_code: null,
+  takes_none_because_params: {},
   brokers: 1,
   drain: null,
   address_change: null,
@@ -134,12 +137,27 @@ export const platformHost = over<PlatformHost>({
     },
   ],
 });
+export const hostMove = over<HostMove>({
+  broker_id: 1,
+  cluster: "orders",
+  cluster_id: "c1",
+  tenant: "acme",
+  target_host_id: "host-2",
+  reason:
+    "rack b has 1 broker of the cluster; the host 0 of them and 2 brokers in all; 12.5 GiB of disk free; load not known",
+  reason_code: "placed",
+  reason_params: { rack: "b", on_rack: 1, on_host: 0, in_all: 2, free_gib: 12.5, load: null },
+  why_nowhere: null,
+  why_nowhere_parts: [],
+});
 export const hostPlan = over<HostPlan>({
   act: "cordon",
   host_id: "host-1",
   state_before: "active",
   state_after: "cordoned",
-  summary: "host-1 gets no new brokers; its 1 broker go on.",
+  summary: "host-1 gets no new brokers; its 1 broker goes on.",
+  summary_code: "cordon",
+  summary_params: { host: "host-1", brokers: 1 },
   refused: [],
   warnings: [],
   brokers: [],

@@ -1,7 +1,7 @@
 /** What the server answers to those who act: plans of every kind, their operations, keys and links that are shown once. */
 import type { OperationKind } from "@/lib/types";
 import { AT, ETAG, listed, topic } from "./samples";
-import { apiKey, hostPlan, invitation, platformHost, platformUser } from "./samples-administration";
+import { apiKey, hostMove, hostPlan, invitation, platformHost, platformUser } from "./samples-administration";
 import { runbookEntry } from "./samples-runbooks";
 import { EVERY_PLAN, operationOf, planOf } from "./samples-plans";
 import { type Answers, type Asked, ok } from "./server";
@@ -29,6 +29,37 @@ const FILES = [
 ];
 const HOSTS = [platformHost().host_id, "host-2"];
 const HOST_ACTS = ["cordon", "uncordon", "drain", "declare-lost", "remove"] as const;
+
+/** Of the second host, a drain is refused. */
+const planOfHost = (host_id: string, act: (typeof HOST_ACTS)[number]) =>
+  hostPlan({
+    ...{ act, host_id, summary: "What it does.", summary_code: act, summary_params: { host: host_id, brokers: 2 } },
+    refused:
+      act === "drain" && host_id === "host-2"
+        ? [
+            {
+              ...{ code: "operation-under-way", text: "What is in the way.", text_code: "operation-under-way" },
+              params: { cluster: "orders", kind: "cluster.add_brokers" },
+            },
+            {
+              ...{ code: "host-state", text: "It is so.", text_code: "host-state/no-way" },
+              params: { state: "lost", after: "draining" },
+            },
+          ]
+        : [],
+    warnings: [{ code: "recent", severity: "danger", text: "Lately.", text_code: "recent", params: { age_s: 12 } }],
+    brokers: [
+      hostMove(),
+      hostMove({
+        ...{ broker_id: 2, target_host_id: null, reason: null, reason_code: null, reason_params: {} },
+        why_nowhere: "host-3: It cannot.",
+        why_nowhere_parts: [
+          { code: "lead/host", params: { host: "host-3" }, text: "host-3:" },
+          { code: "no-port", params: { ports: 1 }, text: "It cannot." },
+        ],
+      }),
+    ],
+  });
 
 const asked = <T>({ body }: Asked): T => body as T;
 
@@ -64,7 +95,7 @@ export const ACTS: Answers = {
   ),
   ...Object.fromEntries(
     HOSTS.flatMap((host_id) =>
-      HOST_ACTS.map((act) => [`GET /api/v1/operator/hosts/${host_id}/plans/${act}`, hostPlan({ act, host_id })]),
+      HOST_ACTS.map((act) => [`GET /api/v1/operator/hosts/${host_id}/plans/${act}`, planOfHost(host_id, act)]),
     ),
   ),
   ...Object.fromEntries(

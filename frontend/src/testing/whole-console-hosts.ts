@@ -17,6 +17,10 @@ const moved = platformHost({
 const followed = {
   ...moved,
   host_id: "host-2",
+  takes_brokers: false,
+  takes_none_because: "It has too little.",
+  takes_none_because_code: "no-disk",
+  takes_none_because_params: { free_gib: 0.5, wanted_gib: 1 },
   address_change: {
     ...{ address: "10.0.0.9", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
     ...{ operation_id: "op_1", about: "orders", waiting_for: "orders: 1 partition with replicas out of sync." },

@@ -247,6 +247,11 @@ def test_hosts(world):
     plan = world.plan("cluster.create", None, name="fresh", broker_count=1)
     (placed,) = run("host", "explain", plan.id)["placed"]
     assert (placed["host_id"], placed["reason"][:5]) == ("host-1", "rack ")
+    assert placed["reason_code"] == "placed"
+    del plan.preconditions["explained"]["said"]  # as an earlier version kept it
+    plan.save()
+    (placed,) = run("host", "explain", plan.id)["placed"]
+    assert (placed["reason"][:5], placed["reason_code"]) == ("rack ", None)
     assert refusal("host", "explain", "pl_none").startswith("There is no plan that places brokers")
     made = run("host", "token", "new-1", "--note", "rack b")
     assert made["token"].startswith("psj_")

@@ -7,15 +7,19 @@ from django.contrib.auth.models import User
 
 from controlplane.administration import selectors
 from controlplane.administration.host_plans import host_plan
+from controlplane.administration.host_sentences import REFUSALS, SUMMARIES
 from controlplane.administration.services import hosts
 from controlplane.audit.models import AuditEvent
 from controlplane.clusters import losing, owed
 from controlplane.clusters.candidates import ports_taken
 from controlplane.clusters.capacity import Capacity
+from controlplane.clusters.host_states import ACTS
 from controlplane.clusters.models import Broker, HostState, LostBroker, OwedDeletion
+from controlplane.clusters.placing_sentences import PLACED
 from controlplane.clusters.reports import Observed
 from controlplane.clusters.sealing import hosts_with_key, open_for_host
 from controlplane.common.problems import Conflict, Invalid, NotFound, Unavailable
+from controlplane.common.sentences import rendered
 from tests.controlplane.administration.helpers import actions
 from tests.controlplane.support import ACTOR, client_for, drive, operator_client, step
 
@@ -110,15 +114,62 @@ def test_what_moves_where_is_said_of_a_host_that_is_drained(world):
     (row,) = host_plan("host-1", "drain")["brokers"]
     assert row["target_host_id"] is None
     assert row["why_nowhere"] == "host-2: It is cordoned. host-3: Its agent is away."
+    assert [(part["code"], part["params"]) for part in row["why_nowhere_parts"]] == [
+        ("lead/host", {"host": "host-2"}), ("cordoned", {}),
+        ("lead/host", {"host": "host-3"}), ("away", {}),
+    ]  # fmt: skip
+    assert (row["reason"], row["reason_code"], row["reason_params"]) == (None, None, {})
+
+
+@pytest.mark.parametrize("act", sorted(ACTS))
+def test_a_plan_says_by_codes_and_parameters_what_it_says_in_english(world, act):
+    place(world, "host-1", 1)
+    world.start(world.plan("cluster.restart", canary_s=0))
+    known(world, "host-1", alive=act == "remove")
+    change("host-1", "draining")
+    plan = host_plan("host-1", act)
+    said = rendered(SUMMARIES[plan["summary_code"]], plan["summary_params"])
+    assert (plan["summary_code"], plan["summary"]) == (act, said)
+    codes = {"drain": ["host-state/already"], "declare-lost": ["operation-under-way"],
+             "remove": ["host-in-use", "host-alive/remove"]}  # fmt: skip
+    assert [row["text_code"] for row in plan["refused"]] == codes.get(act, [])
+    for row in plan["refused"]:
+        assert row["text"] == rendered(REFUSALS[row["text_code"]], row["params"])
+        assert row["code"] == row["text_code"].partition("/")[0]
+    for row in plan["brokers"]:
+        assert row["reason"] == rendered(PLACED[row["reason_code"]], row["reason_params"])
+
+
+def test_brokers_beyond_the_first_five_are_counted(world):
+    for number in range(1, 8):
+        place(world, "host-1", number)
+    (row, _alive) = host_plan("host-1", "remove")["refused"]
+    assert row["text"] == (
+        "Brokers belong on it: main/1, main/2, main/3, main/4, main/5 and 2 more."
+    )
+    with pytest.raises(Conflict, match="main/5 and 2 more"):
+        hosts.host_remove(host_id="host-1", actor=ACTOR)
+
+
+def test_why_a_host_takes_none_is_said_by_a_code(world):
+    known(world, "host-1", capacity=Capacity(disk_total_bytes=2**40, disk_free_bytes=2**29))
+    row = selectors.host_detail("host-1")
+    assert (row["takes_none_because_code"], row["takes_none_because_params"]["free_gib"]) == (
+        "no-disk", 0.5,
+    )  # fmt: skip
+    row = selectors.host_detail("host-2")
+    assert (row["takes_none_because"], row["takes_none_because_code"]) == (None, None)
 
 
 def test_a_preview_says_why_there_and_why_not(world):
     change("host-3", "cordoned")
     found = selectors.placement_preview(2)
     assert [row["host_id"] for row in found["placed"]] == ["host-1", "host-2"]
-    assert found["refused"] == [
-        {"host_id": "host-3", "code": "cordoned", "text": "It is cordoned."}
-    ]
+    said = {"code": "cordoned", "text": "It is cordoned.", "text_code": "cordoned", "params": {}}
+    assert found["refused"] == [{"host_id": "host-3", **said}]
+    assert (found["placed"][1]["reason_code"], found["placed"][1]["reason_params"]["on_rack"]) == (
+        "placed", 0,
+    )  # fmt: skip
     for host in ("host-1", "host-2"):
         known(world, host, alive=False)
     found = selectors.placement_preview(2)

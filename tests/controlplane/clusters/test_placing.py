@@ -107,7 +107,7 @@ def test_a_host_that_says_nothing_is_used_where_there_is_no_other():
     """An agent of an earlier version reports no capacity."""
     silent = host("a", capacity=Capacity(), capacity_age_s=None)
     decision = place([silent], broker_ids=[1], disk_min_bytes=GIB)
-    assert decision.reasons == {
+    assert {broker: said.text for broker, said in decision.reasons.items()} == {
         1: (
             "rack a has 0 brokers of the cluster; the host 0 of them and 0 brokers in all;"
             " free disk not known; load not known"

@@ -65,9 +65,9 @@ def test_what_is_wanted_follows_from_where_the_brokers_are():
 )
 def test_what_a_host_lacks(installed, wants, code, said):
     found = lack(installed, wants)
-    assert (found and found[0]) == code
+    assert (found and found.about) == code
     assert code is None or code in CODES
-    assert found is None or said in found[1]
+    assert found is None or said in found.text
 
 
 def test_hosts_that_would_not_understand_each_other_are_seen():
@@ -103,6 +103,8 @@ def test_a_new_broker_goes_where_the_version_is(newer):
         "host_id": "host-4",
         "code": "no-version",
         "text": f"It does not have version {NEW} of the broker.",
+        "text_code": "no-version",
+        "params": {"version": NEW},
     }
     assert "host-4" not in str(plan.diff)
 

@@ -13,8 +13,6 @@ from controlplane.operations.sentences import _TABLES, WARNINGS
 from controlplane.operations.warnings import naming_warning, warning_of
 
 SERVICE = Path(__file__).parents[3] / "controlplane"
-FREE_TEXT = {SERVICE / "administration" / "host_plans.py"}
-"""Who may say a warning that has no code: hosts' plans, which are operators' alone."""
 
 
 def sources():
@@ -60,10 +58,6 @@ def test_every_sentence_is_said_somewhere():
         if f'"{code.removesuffix("/hidden")}"' not in said and not code.startswith(put_together)
     ]
     assert silent == ["address-failed", "advertised-failed"]  # by the address that was tried
-
-
-def test_who_may_warn_in_a_free_text():
-    assert {path for path, _ in calls("warning")} == FREE_TEXT
 
 
 def test_a_warning_says_its_sentence_its_code_and_its_parameters():

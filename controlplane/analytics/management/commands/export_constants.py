@@ -9,6 +9,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.access.decisions.templates import TEMPLATES
+from controlplane.administration.host_sentences import NOWHERE, REFUSALS
+from controlplane.administration.host_sentences import SUMMARIES as HOST_SUMMARIES
+from controlplane.clusters.placing_sentences import PLACED
 from controlplane.common.kafka_configs import allowed_broker_values, topic_setting_table
 from controlplane.observed.drift_sentences import DIFFERENCES, PROBLEMS, UNREAD
 from controlplane.operations.extents import TITLES
@@ -169,6 +172,12 @@ def sentences() -> str:
                 dict(UNREAD),
             ),
             (
+                "What is said of hosts, each group as templates by their codes.",
+                "HOSTS",
+                "Readonly<Record<string, Readonly<Record<string, string>>>>",
+                host_sentences(),
+            ),
+            (
                 "What codes in parameters of sentences are called, by the parameter's name.",
                 "PHRASES",
                 "Readonly<Record<string, Readonly<Record<string, string>>>>",
@@ -176,6 +185,15 @@ def sentences() -> str:
             ),
         ]
     )
+
+
+def host_sentences() -> dict[str, dict[str, str]]:
+    return {
+        "summaries": dict(HOST_SUMMARIES),
+        "refusals": dict(REFUSALS),
+        "nowhere": dict(NOWHERE),
+        "placed": dict(PLACED),
+    }
 
 
 def form_tables() -> str:

@@ -7,6 +7,7 @@ import { Warnings } from "@/components/plan-review";
 import { ProblemPanel } from "@/components/problem-panel";
 import { type HostAct, useChange, useHostPlan } from "@/lib/administration";
 import { api } from "@/lib/api-client";
+import { hostSummary, moveText, refusalText } from "@/lib/host-said";
 import type { HostPlan, PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 
@@ -93,12 +94,12 @@ export function HostActForm({ host, act, onClose, onDone }: HostActProps) {
 function PlanOfHost({ plan }: { plan: HostPlan }) {
   return (
     <>
-      <p style={{ margin: 0 }}>{plan.summary}</p>
+      <p style={{ margin: 0 }}>{hostSummary(plan)}</p>
       {plan.refused.length > 0 && (
         <Notice tone="bad" title={say.notNow}>
           <ul style={{ margin: "4px 0", paddingLeft: 18 }} aria-label={say.notNow}>
             {plan.refused.map((row) => (
-              <li key={row.code}>{row.text}</li>
+              <li key={row.code}>{refusalText(row)}</li>
             ))}
           </ul>
         </Notice>
@@ -125,7 +126,7 @@ function PlanOfHost({ plan }: { plan: HostPlan }) {
                     ) : (
                       <span className="ps-mono">{row.target_host_id}</span>
                     )}{" "}
-                    <span className="ps-muted">{row.reason ?? row.why_nowhere}</span>
+                    <span className="ps-muted">{moveText(row)}</span>
                   </td>
                 </tr>
               ))}

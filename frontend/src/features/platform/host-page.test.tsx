@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { figure, fill, heading, openPage, press, rowsOf } from "@/testing/app";
 import { event, listed, session } from "@/testing/samples";
-import { hostPlan, platformHost } from "@/testing/samples-administration";
+import { hostMove, hostPlan, platformHost } from "@/testing/samples-administration";
 import { type Answers, PENDING, Refusal } from "@/testing/server";
 
 const HOST = "/api/v1/operator/hosts/host-1";
@@ -55,17 +55,21 @@ describe("a host", () => {
       [`GET ${HOST}/plans/declare-lost`]: hostPlan({
         act: "declare-lost",
         confirm_phrase: "host-1",
-        warnings: [{ code: "data-loss", severity: "danger", text: "orders: 2 partitions are lost." }],
-        brokers: [
+        warnings: [
           {
-            broker_id: 1,
-            cluster: "orders",
-            cluster_id: "c1",
-            tenant: "acme",
-            target_host_id: null,
-            reason: null,
-            why_nowhere: "host-2: It is cordoned.",
+            ...{ code: "loss-unknown", severity: "danger", text: "Fly.", text_code: "loss-unknown" },
+            params: { host: "host-1", cluster: "orders" },
           },
+        ],
+        brokers: [
+          hostMove({
+            ...{ target_host_id: null, reason: null, reason_code: null, reason_params: {} },
+            why_nowhere: "host-2: Fly.",
+            why_nowhere_parts: [
+              { code: "lead/host", params: { host: "host-2" }, text: "host-2:" },
+              { code: "cordoned", params: {}, text: "Fly." },
+            ],
+          }),
         ],
       }),
       [`POST ${HOST}/loss`]: platformHost({ state: "lost" }),
@@ -73,7 +77,7 @@ describe("a host", () => {
     await rowsOf("Brokers");
     press("Declare lost");
     const form = await dialog();
-    expect(await form.findByText("orders: 2 partitions are lost.")).toBeTruthy();
+    expect(await form.findByText("What only host-1 has of orders is not known.")).toBeTruthy();
     expect(form.getByText("host-2: It is cordoned.")).toBeTruthy();
     const button = form.getByRole("button", { name: "Declare lost" }) as HTMLButtonElement;
     expect(button.disabled).toBe(true);

@@ -13,6 +13,7 @@ import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { type HostAct, useHostEvents, usePlatformHost } from "@/lib/administration";
 import { formatInteger } from "@/lib/format";
+import { takesNoneText } from "@/lib/host-said";
 import { isRefusal } from "@/lib/problem";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
@@ -80,7 +81,7 @@ function Shown({ host, isOld }: { host: PlatformHost; isOld: boolean }) {
         {host.capacity.problem && <Notice tone="warn">{host.capacity.problem}</Notice>}
         {host.takes_none_because && (
           <Notice tone="info" title={say.getsNoNewBrokers}>
-            {host.takes_none_because}
+            {takesNoneText(host)}
           </Notice>
         )}
         <HostAlerts hostId={host.host_id} />

@@ -10,6 +10,7 @@ import { Empty } from "@/components/empty";
 import { ListView } from "@/components/list-view";
 import { RelTime } from "@/components/rel-time";
 import { type HostAct, usePlatformHosts } from "@/lib/administration";
+import { takesNoneText } from "@/lib/host-said";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 import { HostActForm } from "./host-act";
@@ -71,7 +72,7 @@ export function HostsTab() {
       header: say.takesBrokers,
       meta: { hideBelow: "md" },
       cell: ({ row: { original: host } }) =>
-        host.takes_brokers ? say.yes : <span className="ps-muted">{host.takes_none_because}</span>,
+        host.takes_brokers ? say.yes : <span className="ps-muted">{takesNoneText(host)}</span>,
     }),
     column.display({
       id: "actions",

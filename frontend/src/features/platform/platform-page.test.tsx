@@ -161,7 +161,12 @@ describe("the platform", () => {
       "GET /api/v1/operator/hosts/host-1/plans/remove": hostPlan({
         act: "remove",
         confirm_phrase: "host-1",
-        refused: [{ code: "host-in-use", text: "Brokers belong on it: orders/1." }],
+        refused: [
+          {
+            ...{ code: "host-in-use", text: "Fly.", text_code: "host-in-use" },
+            params: { names: "orders/1", more: 0 },
+          },
+        ],
       }),
     });
     await rowsOf("Hosts");

@@ -52,12 +52,16 @@ export const warnings = {
     "data-loss/cluster": "Every topic on this cluster is deleted.",
     "data-loss/emptied":
       "{records_are:exact=|least=At least }{records:unknown=An unknown number of records|one=# record|other=# records} are deleted on every replica: {size_are:exact=|least=at least }{size_bytes:unknown=an unknown number of bytes}.",
+    "data-loss/host":
+      "{cluster}: {partitions:one=# partition|other=# partitions} with all replicas there or on brokers lost before; what is in them is lost.",
     "data-loss/topic":
       "{records_are:exact=|least=At least }{records:unknown=An unknown number of records|one=# record|other=# records} ({size_are:exact=|least=at least }{size_bytes:unknown=an unknown number of bytes}) {records:unknown=are|one=is|other=are} deleted.",
     "default-unknown":
       "{key} goes back to its default, which the brokers do not report: what it does to the data cannot be foreseen.",
     "delete-to-compact":
       "Of each key only the latest value is kept: the older ones go, and undoing this does not bring them back. Records without a key will be refused.",
+    "deletion-owed":
+      "Its disk still holds what it had of {brokers:one=# broker|other=# brokers}. It is told to wipe that when it joins again.",
     "deny-lifted": "Without {rules:one=# DENY rule|other=# DENY rules} more is allowed.",
     "deny-wins": "A DENY rule beats every ALLOW rule: who used it so far is refused.",
     "disk-unknown": "Whether the disks have room for it is not known of all brokers: {reasons}.",
@@ -76,6 +80,7 @@ export const warnings = {
     "fewer-replicas": "A replica less for {partitions:one=# partition|other=# partitions}.",
     "first-commit":
       "The group has no commit in {partitions:one=# partition|other=# partitions}: {records:one=# record|other=# records} will be read from there on.",
+    "host-away": "Its agent is away, so nobody can stop them there: they wait for it.",
     "hosts-away": "Not known of {brokers:one=# broker|other=# brokers}: the host's agent is away.",
     "in-the-clear": "{mechanism} without TLS: whoever is on the way to the brokers can read what logs in.",
     "kafka-unknown":
@@ -105,6 +110,7 @@ export const warnings = {
     lifted: "No quota of its own any more: {quotas}. Defaults hold, if any.",
     limited:
       "What it reads anew is limited to {limit_bytes_per_s} on each broker; the limit is taken off at the end, and when the operation ends otherwise.",
+    "loss-unknown": "What only {host} has of {cluster} is not known.",
     "low-replication": "Replication factor {replicas}: losing {replicas:one=# broker|other=# brokers} can lose data.",
     "made-anew":
       "{directory} of broker {brokers} has failed: what lies there is not moved but read anew from the other replicas, and is gone if the disk comes back.",
@@ -115,6 +121,8 @@ export const warnings = {
     "mechanism-unknown":
       "sasl.enabled.mechanisms {brokers:none=|one=of # broker |other=of # brokers }could not be read{reason:unknown=|other= (#)}: whether clients can log in by {mechanism} is unknown. Try the new password before the old one ends.",
     "min-isr-unknown": "min.insync.replicas could not be read of {topics}{more:none=|other= and # more}.",
+    "moved-one-by-one":
+      "They leave one after another, each by an operation of its own, while nothing else of its cluster is out of sync; the drain can be paused between two.",
     "new-group": "There is no group {group} on this cluster: this makes one. Check the name.",
     "new-group/again": "There is no group {group} now: this makes it again.",
     "no-acls": "Without an ACL the user can do nothing.",
@@ -164,6 +172,7 @@ export const warnings = {
       "The brokers go on speaking {protocol} to each other. {release} knows {newest}: that is a decision of its own, when all run it.",
     rebalance:
       "{groups_are:exact=|least=At least }{groups:unknown=An unknown number of groups|one=# group|other=# groups} will rebalance.",
+    recent: "Its agent wrote {age_s} ago: it may only be restarting.",
     "records-reread": "{records:one=# record|other=# records} will be read a second time.",
     "records-skipped": "{records:one=# record|other=# records} will not be read by this group.",
     "redundancy-lower":

@@ -1,0 +1,44 @@
+/** What the service says of hosts by a code, in the language that is shown; a code that it has and this console does not
+ * leaves its own sentence. */
+import { words as names } from "@/words";
+import { words } from "@/words/host-said";
+import { filled, type Params, type Phrases } from "./templates";
+import type { HostMove, HostPlan, HostRefusal, PlatformHost, SaidPart } from "./types";
+
+type Sentences = Readonly<Record<string, string>>;
+const SUMMARIES: Sentences = words.summaries;
+const REFUSALS: Sentences = words.refusals;
+const NOWHERE: Sentences = words.nowhere;
+const PLACED: Sentences = words.placed;
+const PHRASES: Phrases = { kind: names.kinds };
+const BETWEEN = " ";
+
+function put(sentences: Sentences, code: string | null, params: Params, text: string): string {
+  const template = code === null ? undefined : sentences[code];
+  return (template && filled(template, params, PHRASES)) ?? text;
+}
+
+const inTurn = (sentences: Sentences, parts: readonly SaidPart[]): string =>
+  parts.map(({ code, params, text }) => put(sentences, code, params, text)).join(BETWEEN);
+
+/** What an act on a host does. */
+export const hostSummary = (plan: Pick<HostPlan, "summary" | "summary_code" | "summary_params">): string =>
+  put(SUMMARIES, plan.summary_code, plan.summary_params, plan.summary);
+
+/** Why an act on a host cannot be done now. */
+export const refusalText = (row: Pick<HostRefusal, "text" | "text_code" | "params">): string =>
+  put(REFUSALS, row.text_code, row.params, row.text);
+
+/** Why a broker would go where it would go, or why nowhere. */
+export const moveText = (row: HostMove): string =>
+  row.target_host_id === null
+    ? inTurn(NOWHERE, row.why_nowhere_parts)
+    : put(PLACED, row.reason_code, row.reason_params, row.reason ?? "");
+
+type Taking = Pick<PlatformHost, "takes_none_because" | "takes_none_because_code" | "takes_none_because_params">;
+
+/** Why a host gets no new brokers; null where it does. */
+export const takesNoneText = (host: Taking): string | null =>
+  host.takes_none_because === null
+    ? null
+    : put(NOWHERE, host.takes_none_because_code, host.takes_none_because_params, host.takes_none_because);

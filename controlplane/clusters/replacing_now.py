@@ -12,10 +12,22 @@ from controlplane.operations.operations import PlanContext, required_kind
 from controlplane.operations.services import announced_start
 
 
+class OtherWayError(Conflict):
+    """The broker's host is away, or there again: it would be replaced in another way."""
+
+    code = "other-way"
+
+    def __init__(self, broker_id: int, way: str) -> None:
+        self.broker_id = broker_id
+        what = "is away" if way == MOVE else "is there again"
+        super().__init__(f"The host of broker {broker_id} {what}.")
+
+
 def replace_now(cluster: Cluster, broker_id: int, *, way: str, reason: str) -> Operation:
     """Start it in this way and no other, by the same plan that a person would get.
 
     Raises:
+        OtherWayError: its host is not as this way takes it.
         Problem: the plan is refused, the cluster does not answer, or another operation is in the
             way; nothing is stored.
     """
@@ -26,8 +38,7 @@ def replace_now(cluster: Cluster, broker_id: int, *, way: str, reason: str) -> O
     except GatewayError as error:
         raise error.as_problem() from error
     if draft.diff["way"] != way:
-        what = "is away" if way == MOVE else "is there again"
-        raise Conflict(f"The host of broker {broker_id} {what}.", code="other-way")
+        raise OtherWayError(broker_id, way)
     return announced_start(
         tenant=cluster.tenant,
         kind_name=KIND,

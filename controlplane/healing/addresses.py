@@ -12,8 +12,10 @@ from controlplane.clusters.described import Host
 from controlplane.clusters.models import Broker
 from controlplane.clusters.readdressing import KIND
 from controlplane.common.problems import Conflict, field_problem
+from controlplane.common.said import Said
 from controlplane.healing.following import Followed, record, said_by
 from controlplane.healing.models import HostAddressChange
+from controlplane.healing.waiting import waiting_of
 
 
 def left_on(host_id: str, address: str) -> list[Broker]:
@@ -33,7 +35,7 @@ def address_follow(*, host_id: str, address: str, actor: Actor) -> HostAddressCh
     """
     why = _not_served(said_by(host_id), address)
     if why:
-        raise field_problem("/address", why, "address-not-served")
+        raise field_problem("/address", why.text, "address-not-served")
     if not left_on(host_id, address):
         raise Conflict(f"Every broker of {host_id} advertises {address}.", code="nothing-to-do")
     HostAddressChange.objects.filter(host_id=host_id).delete()
@@ -53,14 +55,12 @@ def address_round(now: datetime | None = None) -> int:
     return _ADDRESS.round(now)
 
 
-def _not_served(host: Host | None, address: str) -> str:
+def _not_served(host: Host | None, address: str) -> Said | None:
     if host is None or not host.alive:
-        return "The host's agent is away: where it serves is not known."
+        return waiting_of("agent-away/address")
     if host.address != address:
-        return (
-            f"The host's agent serves at {host.address}: start it with --address {address} first."
-        )
-    return ""
+        return waiting_of("serves-elsewhere", serves=host.address, address=address)
+    return None
 
 
 _ADDRESS = Followed(

@@ -14,13 +14,14 @@ from django.utils import timezone
 from controlplane.audit.services import SYSTEM, Actor, audit_record
 from controlplane.clusters.host_states import DRAINING
 from controlplane.clusters.models import Broker, HostState
-from controlplane.clusters.replacing_now import replace_now
+from controlplane.clusters.replacing_now import OtherWayError, replace_now
 from controlplane.clusters.replacing_rules import MOVE
 from controlplane.common import leases
 from controlplane.common.apart import apart
 from controlplane.common.problems import Conflict, Problem
-from controlplane.common.words import storable
+from controlplane.common.said import Said
 from controlplane.healing.models import HostDrain
+from controlplane.healing.waiting import after_ended, as_it_came, keep, led_in, waiting_of
 from controlplane.operations.models import Operation
 from controlplane.operations.states import ACTIVE_STATES, SUCCEEDED
 
@@ -29,8 +30,7 @@ LEASE = timedelta(seconds=120)
 AGAIN = timedelta(seconds=30)
 """How soon something that was refused is tried again."""
 HOSTS_AT_A_TIME = 50
-TEXT_MAX = 1_000
-ODD = "What is in the way is not understood; it is tried again."
+ODD = waiting_of("not-understood")
 DRAINED = "The platform's operators empty its host."
 """To the tenant, who reads it: neither which host, nor whose word it was."""
 
@@ -65,7 +65,8 @@ def _drain(state: HostState, now: datetime) -> bool:
 
 
 def _kept(row: HostDrain) -> dict[str, object]:
-    names = ("moved", "operation_id", "operation_about", "waiting_for", "tried_at", "ended_at")
+    operation = ("moved", "operation_id", "operation_about")
+    names = (*operation, "waiting_for", "waiting_for_parts", "tried_at", "ended_at")
     return {name: getattr(row, name) for name in names}
 
 
@@ -88,26 +89,28 @@ def _step(row: HostDrain, now: datetime) -> bool:
     if row.waiting_for and row.tried_at is not None and now - row.tried_at < AGAIN:
         return False
     row.tried_at = now
-    first = ""
+    first = list[Said]()
     for broker in left:
         name = f"{broker.cluster.name}/{broker.broker_id}"
         begun = apart(f"the move of {broker.cluster_id}", partial(_begun, broker), otherwise=ODD)
-        if isinstance(begun, str):
-            first = first or storable(f"{name}: {begun}")[:TEXT_MAX]
+        if isinstance(begun, Said):
+            first = first or led_in(name, begun)
             continue
-        row.operation_id, row.waiting_for = begun.id, ""
-        row.operation_about = name[:200]
+        keep(row)
+        row.operation_id, row.operation_about = begun.id, name[:200]
         return True
-    row.waiting_for = first
+    keep(row, first)
     return False
 
 
-def _begun(broker: Broker) -> Operation | str:
+def _begun(broker: Broker) -> Operation | Said:
     """Its move, or why there is none."""
     try:
         return replace_now(broker.cluster, broker.broker_id, way=MOVE, reason=DRAINED)
+    except OtherWayError as problem:
+        return waiting_of("host-of-broker/away", broker=problem.broker_id)
     except Problem as problem:
-        return problem.detail
+        return as_it_came(problem.detail)
 
 
 def _is_under_way(row: HostDrain, now: datetime) -> bool:
@@ -117,15 +120,14 @@ def _is_under_way(row: HostDrain, now: datetime) -> bool:
     if found is not None and found.state == SUCCEEDED:
         row.moved += 1
     elif found is not None:
-        said = (found.error or {}).get("detail", found.state)
-        row.waiting_for = storable(f"{row.operation_about}: {said}")[:TEXT_MAX]
+        keep(row, after_ended(row.operation_about, found.state, found.error))
         row.tried_at = now
     row.operation_id = row.operation_about = ""
     return False
 
 
 def _end(row: HostDrain, now: datetime) -> None:
-    row.waiting_for = ""
+    keep(row)
     if row.ended_at is None:
         row.ended_at = now
         _record(row.host_id, SYSTEM, "host.drained", moved=row.moved)

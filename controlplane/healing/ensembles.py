@@ -13,8 +13,10 @@ from controlplane.clusters.described import Host
 from controlplane.clusters.models import Broker
 from controlplane.clusters.reconnecting import KIND
 from controlplane.common.problems import Conflict, field_problem
+from controlplane.common.said import Said
 from controlplane.healing.following import Followed, record, said_by
 from controlplane.healing.models import HostZooKeeperChange
+from controlplane.healing.waiting import waiting_of
 
 
 def left_with(host_id: str, connect: str) -> list[Broker]:
@@ -34,7 +36,7 @@ def zookeeper_follow(*, host_id: str, connect: str, actor: Actor) -> HostZooKeep
     """
     why = _not_used(said_by(host_id), connect)
     if why:
-        raise field_problem("/connect", why, "connect-not-used")
+        raise field_problem("/connect", why.text, "connect-not-used")
     if not left_with(host_id, connect):
         raise Conflict(
             f"Every broker of {host_id} uses the connect string of its agent.", code="nothing-to-do"
@@ -56,12 +58,12 @@ def zookeeper_round(now: datetime | None = None) -> int:
     return _ZOOKEEPER.round(now)
 
 
-def _not_used(host: Host | None, connect: str) -> str:
+def _not_used(host: Host | None, connect: str) -> Said | None:
     if host is None or not host.alive:
-        return "The host's agent is away: which connect string it uses is not known."
+        return waiting_of("agent-away/zookeeper")
     if host.zookeeper != connect:
-        return "The host's agent uses another connect string: start it with --zookeeper first."
-    return ""
+        return waiting_of("other-connect-string")
+    return None
 
 
 _ZOOKEEPER = Followed(

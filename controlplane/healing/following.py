@@ -20,9 +20,10 @@ from controlplane.clusters.models import Broker, Cluster
 from controlplane.common import leases
 from controlplane.common.apart import apart
 from controlplane.common.problems import Problem, Unavailable
-from controlplane.common.words import storable
+from controlplane.common.said import Said
 from controlplane.gateway.errors import GatewayError
 from controlplane.healing.models import HostAddressChange, HostZooKeeperChange
+from controlplane.healing.waiting import after_ended, as_it_came, joined, keep, led_in, waiting_of
 from controlplane.operations.models import Operation
 from controlplane.operations.operations import PlanContext, required_kind
 from controlplane.operations.services import announced_start
@@ -33,8 +34,7 @@ LEASE = timedelta(seconds=120)
 AGAIN = timedelta(seconds=30)
 """How soon something that was refused is tried again."""
 HOSTS_AT_A_TIME = 50
-TEXT_MAX = 1_000
-ODD = "What is in the way is not understood; it is tried again."
+ODD = waiting_of("not-understood")
 ROLL_INPUTS = {"canary_s": 60}
 
 Row = TypeVar("Row", HostAddressChange, HostZooKeeperChange)
@@ -50,7 +50,7 @@ class Followed(Generic[Row]):
         reason: of these operations, to the tenant, who reads it.
         event: begins the names of what the audit log keeps.
         left: brokers that have not followed yet.
-        objection: why what the row says is not followed now, by what the host says; empty: nothing.
+        objection: why what the row says is not followed now, by what the host says; null: nothing.
         about: of the row, for the audit log.
     """
 
@@ -59,7 +59,7 @@ class Followed(Generic[Row]):
     reason: str
     event: str
     left: Callable[[Row], list[Broker]]
-    objection: Callable[[Host | None, Row], str]
+    objection: Callable[[Host | None, Row], Said | None]
     about: Callable[[Row], dict[str, Any]]
 
     def stop(self, *, host_id: str, actor: Actor) -> None:
@@ -67,7 +67,7 @@ class Followed(Generic[Row]):
         Again, or where none is under way, it changes nothing.
         """
         ended = self.model.objects.filter(host_id=host_id, ended_at=None).update(
-            ended_at=timezone.now(), waiting_for=f"{actor.name} stopped it."[:TEXT_MAX]
+            ended_at=timezone.now(), **joined([waiting_of("stopped", by=actor.name)])
         )
         if ended:
             record(host_id, actor, f"{self.event}_stop")
@@ -107,7 +107,8 @@ class Followed(Generic[Row]):
             names = ("moved", "operation_id", "operation_about", "tried_at")
             kept = {name: getattr(row, name) for name in names}
             if ended or rows.exists():
-                kept |= {"waiting_for": row.waiting_for, "ended_at": row.ended_at}
+                open_names = ("waiting_for", "waiting_for_parts", "ended_at")
+                kept |= {name: getattr(row, name) for name in open_names}
             leases.release(self.model.objects.filter(pk=host_id), token, **kept)
 
     def _step(self, row: Row, host: Host | None, now: datetime) -> bool:
@@ -116,32 +117,34 @@ class Followed(Generic[Row]):
             return False
         left = self.left(row)
         if not left:
-            row.ended_at, row.waiting_for = now, ""
+            keep(row)
+            row.ended_at = now
             record(row.host_id, SYSTEM, f"{self.event}_followed", **self.about(row))
             return False
         if row.waiting_for and row.tried_at is not None and now - row.tried_at < AGAIN:
             return False
         row.tried_at = now
-        row.waiting_for = self.objection(host, row)
-        if row.waiting_for:
+        if objection := self.objection(host, row):
+            keep(row, [objection])
             return False
-        first = ""
+        first = list[Said]()
         for cluster in {each.cluster_id: each.cluster for each in left}.values():
             begun = apart(f"the roll of {cluster.pk}", partial(self._begun, cluster), otherwise=ODD)
-            if isinstance(begun, str):
-                first = first or storable(f"{cluster.name}: {begun}")[:TEXT_MAX]
+            if isinstance(begun, Said):
+                first = first or led_in(cluster.name, begun)
                 continue
+            keep(row)
             row.operation_id, row.operation_about = begun.id, cluster.name[:200]
             return True
-        row.waiting_for = first
+        keep(row, first)
         return False
 
-    def _begun(self, cluster: Cluster) -> Operation | str:
+    def _begun(self, cluster: Cluster) -> Operation | Said:
         """Its roll, or why there is none."""
         try:
             return self._start(cluster)
         except Problem as problem:
-            return problem.detail
+            return as_it_came(problem.detail)
 
     def _start(self, cluster: Cluster) -> Operation:
         """The roll that a person would get by a plan.
@@ -188,10 +191,9 @@ def _is_under_way(row: HostAddressChange | HostZooKeeperChange, now: datetime) -
         return True
     if found is not None and found.state == SUCCEEDED:
         row.moved += 1
-        row.waiting_for = ""
+        keep(row)
     elif found is not None:
-        said = (found.error or {}).get("detail", found.state)
-        row.waiting_for = storable(f"{row.operation_about}: {said}")[:TEXT_MAX]
+        keep(row, after_ended(row.operation_about, found.state, found.error))
         row.tried_at = now
     row.operation_id = row.operation_about = ""
     return False

@@ -97,6 +97,7 @@ class HostDrain(Leased):
     operation_id = models.CharField(max_length=40, blank=True, default="")
     operation_about = models.CharField(max_length=200, blank=True, default="")
     waiting_for = models.CharField(max_length=1000, blank=True, default="")
+    waiting_for_parts = models.JSONField(default=list)
     tried_at = models.DateTimeField(null=True)
     paused_at = models.DateTimeField(null=True)
     paused_by = models.CharField(max_length=200, blank=True, default="")
@@ -116,6 +117,7 @@ class _Follows(models.Model):
     operation_id = models.CharField(max_length=40, blank=True, default="")
     operation_about = models.CharField(max_length=200, blank=True, default="")
     waiting_for = models.CharField(max_length=1000, blank=True, default="")
+    waiting_for_parts = models.JSONField(default=list)
     tried_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 

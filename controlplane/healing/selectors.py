@@ -17,6 +17,7 @@ from controlplane.healing.models import (
     HostZooKeeperChange,
 )
 from controlplane.healing.states import PROPOSED
+from controlplane.healing.waiting import kept
 from controlplane.healing.windows import Window, is_open, opens_at, window_of
 
 CASES_SHOWN = 20
@@ -97,7 +98,7 @@ def drains(host_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
             "left": here.count(row.host_id),
             "operation_id": row.operation_id or None,
             "about": row.operation_about or None,
-            "waiting_for": row.waiting_for or None,
+            **kept(row),
             "paused_at": iso(row.paused_at),
             "paused_by": row.paused_by or None,
             "ended_at": iso(row.ended_at),
@@ -139,6 +140,6 @@ def _followed(row: HostAddressChange | HostZooKeeperChange, left: Counter[str]) 
         "brokers_left": left[row.host_id],
         "operation_id": row.operation_id or None,
         "about": row.operation_about or None,
-        "waiting_for": row.waiting_for or None,
+        **kept(row),
         "ended_at": iso(row.ended_at),
     }

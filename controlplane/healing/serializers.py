@@ -15,6 +15,7 @@ from controlplane.healing.rules import (
 )
 from controlplane.healing.states import CASE_MOVES, MODES
 from controlplane.healing.windows import DAYS, MINUTES_MAX, MINUTES_MIN, WINDOWS_MAX
+from controlplane.operations.serializers import DetailPartSerializer
 
 
 def check_zone(value: str) -> None:
@@ -97,6 +98,14 @@ class HealingSerializer(Shape):
     etag = etag_field()
 
 
+def waiting_field() -> DetailPartSerializer:
+    return DetailPartSerializer(
+        many=True,
+        help_text="The sentences of waiting_for, one after the other. Empty: nothing is in the way,"
+        " or it was kept by an earlier version.",
+    )
+
+
 class HostDrainInputSerializer(Shape):
     paused = serializers.BooleanField(help_text="Whether no other broker is begun.")
 
@@ -108,7 +117,10 @@ class HostDrainSerializer(Shape):
     left = serializers.IntegerField(help_text="Brokers that are still there.")
     operation_id = serializers.CharField(allow_null=True, help_text="The move under way.")
     about = serializers.CharField(allow_null=True, help_text="Cluster and broker of that move.")
-    waiting_for = serializers.CharField(allow_null=True, help_text="Why no move is under way.")
+    waiting_for = serializers.CharField(
+        allow_null=True, help_text="Why no move is under way, in English."
+    )
+    waiting_for_parts = waiting_field()
     paused_at = serializers.DateTimeField(allow_null=True)
     paused_by = serializers.CharField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True, help_text="When nothing was left there.")
@@ -131,7 +143,10 @@ class HostAddressChangeSerializer(Shape):
     brokers_left = serializers.IntegerField(help_text="Brokers that advertise another one yet.")
     operation_id = serializers.CharField(allow_null=True, help_text="The roll under way.")
     about = serializers.CharField(allow_null=True, help_text="The cluster of that roll.")
-    waiting_for = serializers.CharField(allow_null=True, help_text="What is in the way.")
+    waiting_for = serializers.CharField(
+        allow_null=True, help_text="What is in the way, in English."
+    )
+    waiting_for_parts = waiting_field()
     ended_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -154,5 +169,8 @@ class HostZooKeeperChangeSerializer(Shape):
     )
     operation_id = serializers.CharField(allow_null=True, help_text="The roll under way.")
     about = serializers.CharField(allow_null=True, help_text="The cluster of that roll.")
-    waiting_for = serializers.CharField(allow_null=True, help_text="What is in the way.")
+    waiting_for = serializers.CharField(
+        allow_null=True, help_text="What is in the way, in English."
+    )
+    waiting_for_parts = waiting_field()
     ended_at = serializers.DateTimeField(allow_null=True)

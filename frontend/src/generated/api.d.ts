@@ -6396,8 +6396,10 @@ export interface components {
             ended_at: string | null;
             /** @description The roll under way. */
             operation_id: string | null;
-            /** @description What is in the way. */
+            /** @description What is in the way, in English. */
             waiting_for: string | null;
+            /** @description The sentences of waiting_for, one after the other. Empty: nothing is in the way, or it was kept by an earlier version. */
+            waiting_for_parts: components["schemas"]["DetailPart"][];
         };
         HostAddressInputRequest: {
             /** @description What the host's agent serves at now: its brokers follow. null: no other cluster's brokers are begun. */
@@ -6555,8 +6557,10 @@ export interface components {
             /** Format: date-time */
             paused_at: string | null;
             paused_by: string | null;
-            /** @description Why no move is under way. */
+            /** @description Why no move is under way, in English. */
             waiting_for: string | null;
+            /** @description The sentences of waiting_for, one after the other. Empty: nothing is in the way, or it was kept by an earlier version. */
+            waiting_for_parts: components["schemas"]["DetailPart"][];
         };
         HostDrainInputRequest: {
             /** @description Whether no other broker is begun. */
@@ -6713,8 +6717,10 @@ export interface components {
             ended_at: string | null;
             /** @description The roll under way. */
             operation_id: string | null;
-            /** @description What is in the way. */
+            /** @description What is in the way, in English. */
             waiting_for: string | null;
+            /** @description The sentences of waiting_for, one after the other. Empty: nothing is in the way, or it was kept by an earlier version. */
+            waiting_for_parts: components["schemas"]["DetailPart"][];
         };
         HostZooKeeperInputRequest: {
             /** @description The connect string that the host's agent uses now: the clusters with brokers on the host follow. null: no other cluster is begun. */

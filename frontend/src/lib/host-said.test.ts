@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { HOSTS } from "@/generated/sentences";
 import { hostMove } from "@/testing/samples-administration";
 import { hostSaid } from "@/words/en/host-said";
-import { hostSummary, moveText, refusalText, takesNoneText } from "./host-said";
+import { hostSummary, moveText, refusalText, takesNoneText, waitingText } from "./host-said";
 
 const part = (code: string, params: Record<string, string | number | null>, text: string) => ({ code, params, text });
 
@@ -44,6 +44,16 @@ describe("what is said of hosts", () => {
       part("of-tomorrow", {}, "Fly."),
     ];
     expect(moveText(hostMove({ target_host_id: null, why_nowhere_parts }))).toBe("host-2: It is cordoned. Fly.");
+  });
+
+  it("says what the next broker or cluster waits for", () => {
+    const waiting_for_parts = [
+      part("lead/about", { about: "orders/2" }, "orders/2:"),
+      part("host-of-broker/away", { broker: 2 }, "Fly."),
+    ];
+    expect(waitingText({ waiting_for: "Fly.", waiting_for_parts })).toBe("orders/2: The host of broker 2 is away.");
+    expect(waitingText({ waiting_for: "As before.", waiting_for_parts: [] })).toBe("As before.");
+    expect(waitingText({ waiting_for: null, waiting_for_parts: [] })).toBeNull();
   });
 
   it("is the service's own where its code is not known, or there is nothing to say", () => {

@@ -11,6 +11,7 @@ const REFUSALS: Sentences = words.refusals;
 const NOWHERE: Sentences = words.nowhere;
 const PLACED: Sentences = words.placed;
 const PHRASES: Phrases = { kind: names.kinds };
+const WAITING: Sentences = words.waiting;
 const BETWEEN = " ";
 
 function put(sentences: Sentences, code: string | null, params: Params, text: string): string {
@@ -42,3 +43,12 @@ export const takesNoneText = (host: Taking): string | null =>
   host.takes_none_because === null
     ? null
     : put(NOWHERE, host.takes_none_because_code, host.takes_none_because_params, host.takes_none_because);
+
+interface Waits {
+  waiting_for: string | null;
+  waiting_for_parts: readonly SaidPart[];
+}
+
+/** Why the next broker or cluster is not begun yet; what an earlier version kept is its own text. Null: nothing is in the way. */
+export const waitingText = ({ waiting_for: text, waiting_for_parts: parts }: Waits): string | null =>
+  parts.length === 0 ? text : inTurn(WAITING, parts);

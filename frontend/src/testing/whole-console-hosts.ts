@@ -23,12 +23,19 @@ const followed = {
   takes_none_because_params: { free_gib: 0.5, wanted_gib: 1 },
   address_change: {
     ...{ address: "10.0.0.9", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
-    ...{ operation_id: "op_1", about: "orders", waiting_for: "orders: 1 partition with replicas out of sync." },
+    ...{ operation_id: "op_1", about: "orders", waiting_for: "It waits." },
+    waiting_for_parts: [
+      { code: "serves-elsewhere", params: { serves: "10.0.0.1", address: "10.0.0.9" }, text: "It waits." },
+    ],
   },
   zookeeper: { ...moved.zookeeper, connect: "10.0.2.4:2181", brokers_elsewhere: 1 },
   zookeeper_change: {
     ...{ connect: "10.0.2.4:2181", by: "user:ada", began_at: AT, ended_at: null, clusters_moved: 1, brokers_left: 1 },
-    ...{ operation_id: "op_2", about: "orders", waiting_for: "orders: The agent of broker 2's host is away." },
+    ...{ operation_id: "op_2", about: "orders", waiting_for: "orders: failed" },
+    waiting_for_parts: [
+      { code: "lead/about", params: { about: "orders" }, text: "orders:" },
+      { code: "operation-ended", params: { state: "failed" }, text: "failed" },
+    ],
   },
 };
 

@@ -94,6 +94,8 @@ def test_an_agent_that_goes_is_waited_for(brokers, client):  # noqa: F811
     moved_hosts(brokers, OLD, "host-2")
     assert address_round() == 0
     assert shown()["waiting_for"].startswith(f"The host's agent serves at {OLD}")
+    (said,) = shown()["waiting_for_parts"]
+    assert (said["code"], said["params"]) == ("serves-elsewhere", {"serves": OLD, "address": NEW})
 
 
 def test_stopped_no_other_cluster_is_begun(brokers, client):  # noqa: F811
@@ -104,6 +106,7 @@ def test_stopped_no_other_cluster_is_begun(brokers, client):  # noqa: F811
     assert AuditEvent.objects.filter(action="host.address_stop").count() == 1
     assert address_round() == 0
     assert "stopped it" in shown()["waiting_for"]
+    assert [part["code"] for part in shown()["waiting_for_parts"]] == ["stopped"]
     assert not Operation.objects.exists()
     assert post(client).status_code == 200, "and may be begun again"
 

@@ -84,7 +84,7 @@ def test_what_is_in_the_way_is_said_and_tried_again(drained):
     part.out_of_sync = frozenset()
     assert drain_round(now + timedelta(seconds=5)) == 0, "not at once"
     assert drain_round(now + timedelta(seconds=60)) == 1
-    assert shown()["waiting_for"] is None
+    assert (shown()["waiting_for"], shown()["waiting_for_parts"]) == (None, [])
 
 
 def test_a_move_that_fails_is_said_and_tried_again(drained):
@@ -95,7 +95,37 @@ def test_a_move_that_fails_is_said_and_tried_again(drained):
         row.locks.all().delete()
     assert drain_round(now + timedelta(seconds=5)) == 0
     assert shown()["waiting_for"] == "main/2: No room."
+    assert shown()["waiting_for_parts"] == [
+        {"code": "lead/about", "params": {"about": "main/2"}, "text": "main/2:"},
+        {"code": "as-it-came", "params": {"said": "No room."}, "text": "No room."},
+    ]
     assert drain_round(now + timedelta(seconds=60)) == 1
+
+
+def test_a_move_that_is_cancelled_is_said_by_its_state(drained):
+    drain_round()
+    Operation.objects.update(state="cancelled", error=None)
+    drain_round()
+    assert shown()["waiting_for"] == "main/2: cancelled"
+    assert shown()["waiting_for_parts"][1]["params"] == {"state": "cancelled"}
+
+
+def test_a_text_that_an_earlier_version_kept_is_shown_without_parts(drained):
+    (part, *_) = drained.gateway.topics["orders"].partitions
+    part.out_of_sync = frozenset({1})
+    drain_round()
+    assert shown()["waiting_for_parts"]
+    HostDrain.objects.update(waiting_for="main/2: No room.")
+    assert (shown()["waiting_for"], shown()["waiting_for_parts"]) == ("main/2: No room.", [])
+
+
+def test_what_came_from_elsewhere_is_kept_however_long_and_odd_it_is(drained):
+    drain_round()
+    Operation.objects.update(state="failed", error={"detail": "\0" + "x" * 5_000})
+    drain_round()
+    (_lead, came) = shown()["waiting_for_parts"]
+    assert came["params"]["said"] == came["text"] == "?" + "x" * 699
+    assert shown()["waiting_for"] == f"main/2: {came['text']}"
 
 
 def test_let_have_brokers_again_it_is_over(drained):
@@ -115,5 +145,7 @@ def test_who_is_not_there_cannot_be_stopped(drained):
     drained.gateway.brokers.pop(2)
     drained.gateway.brokers.pop(3)
     assert drain_round() == 0
-    assert "The host of broker 2 is away." in shown()["waiting_for"]
+    assert shown()["waiting_for"] == "main/2: The host of broker 2 is away."
+    said = shown()["waiting_for_parts"][1]
+    assert (said["code"], said["params"]) == ("host-of-broker/away", {"broker": 2})
     assert there() == [2, 3]

@@ -103,6 +103,6 @@ def test_a_roll_that_breaks_is_said_and_stops_no_other_host(two, monkeypatch):
     monkeypatch.setattr(following, "required_kind", breaks)
     assert addresses.address_round() == 0
     rows = {row.host_id: row for row in HostAddressChange.objects.all()}
-    assert rows["host-1"].waiting_for == f"main: {following.ODD}"
+    assert rows["host-1"].waiting_for == f"main: {following.ODD.text}"
     assert rows["host-4"].ended_at is not None
     assert {row.lease_token for row in rows.values()} == {""}

@@ -13,6 +13,7 @@ from controlplane.administration.host_sentences import NOWHERE, REFUSALS
 from controlplane.administration.host_sentences import SUMMARIES as HOST_SUMMARIES
 from controlplane.clusters.placing_sentences import PLACED
 from controlplane.common.kafka_configs import allowed_broker_values, topic_setting_table
+from controlplane.healing.waiting import WAITING
 from controlplane.observed.drift_sentences import DIFFERENCES, PROBLEMS, UNREAD
 from controlplane.operations.extents import TITLES
 from controlplane.operations.operations import kind_names, required_kind
@@ -193,6 +194,7 @@ def host_sentences() -> dict[str, dict[str, str]]:
         "refusals": dict(REFUSALS),
         "nowhere": dict(NOWHERE),
         "placed": dict(PLACED),
+        "waiting": dict(WAITING),
     }
 
 

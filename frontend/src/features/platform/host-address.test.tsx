@@ -27,6 +27,7 @@ const change = {
   operation_id: "op_1",
   about: "orders",
   waiting_for: null,
+  waiting_for_parts: [],
   ended_at: null,
 };
 const host = (more: object = {}) =>

@@ -14,6 +14,7 @@ const drain = {
   operation_id: "op_1",
   about: "orders/2",
   waiting_for: null,
+  waiting_for_parts: [],
   paused_at: null,
   paused_by: null,
   ended_at: null,
@@ -36,7 +37,11 @@ describe("a host that is drained", () => {
   });
 
   it("says what is in the way of the next one", async () => {
-    await open({ operation_id: null, about: null, waiting_for: "orders/2: 1 partition with replicas out of sync." });
+    const waiting_for_parts = [
+      { code: "lead/about", params: { about: "orders/2" }, text: "" },
+      { code: "as-it-came", params: { said: "1 partition with replicas out of sync." }, text: "" },
+    ];
+    await open({ operation_id: null, about: null, waiting_for: "Fly.", waiting_for_parts });
     expect(await screen.findByText("orders/2: 1 partition with replicas out of sync.")).toBeTruthy();
   });
 

@@ -6,6 +6,7 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
+import { waitingText } from "@/lib/host-said";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 
@@ -53,7 +54,7 @@ export function HostDrain({ host, drain }: { host: PlatformHost; drain: Drain })
         )}
         {drain.waiting_for && (
           <Notice tone="warn" title={say.inTheWay}>
-            {drain.waiting_for}
+            {waitingText(drain)}
           </Notice>
         )}
         {send.isError && <ProblemPanel error={send.error} />}

@@ -12,7 +12,7 @@ const zookeeper = { connect: NEW, ensemble: "0c6b1c9a@7", is_ours: true, brokers
 const broker = { ...platformHost().broker_list[0], zookeeper: OLD, runs_zookeeper: OLD };
 const change = {
   ...{ connect: NEW, by: "user:root", began_at: "2026-11-21T10:00:00Z", clusters_moved: 0, brokers_left: 1 },
-  ...{ operation_id: "op_1", about: "orders", waiting_for: null, ended_at: null },
+  ...{ operation_id: "op_1", about: "orders", waiting_for: null, waiting_for_parts: [], ended_at: null },
 };
 const host = (more: object = {}) => platformHost({ zookeeper, broker_list: [broker], ...more } as never);
 const open = (found: unknown = host(), more: Answers = {}) =>

@@ -8,6 +8,7 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
+import { waitingText } from "@/lib/host-said";
 import type { PlatformHost } from "@/lib/types";
 import { words } from "@/words/platform";
 
@@ -60,7 +61,7 @@ export function HostZooKeeper({ host }: { host: PlatformHost }) {
           {isFollowed && change.about && <p style={{ margin: 0 }}>{say.underWay(change.about)}</p>}
           {isBehind && change?.waiting_for && (
             <Notice tone="warn" title={say.inTheWay}>
-              {change.waiting_for}
+              {waitingText(change)}
             </Notice>
           )}
           {follow.isError && <ProblemPanel error={follow.error} />}

@@ -50,4 +50,17 @@ export const hostSaid = {
     placed:
       "rack {rack} has {on_rack:one=# broker|other=# brokers} of the cluster; the host {on_host} of them and {in_all:one=# broker|other=# brokers} in all; {free_gib:unknown=free disk not known|other=# GiB of disk free}; {load:unknown=load not known|other=load # a core}",
   },
+  /** Why the next broker or cluster is not begun yet; what begins with "lead/" leads in the next one. */
+  waiting: {
+    "lead/about": "{about}:",
+    "as-it-came": "{said}",
+    "not-understood": "What is in the way is not understood; it is tried again.",
+    "host-of-broker/away": "The host of broker {broker} is away.",
+    "operation-ended": "{state:failed=failed|cancelled=cancelled|reverted=undone|other=#}",
+    stopped: "{by} stopped it.",
+    "agent-away/address": "The host's agent is away: where it serves is not known.",
+    "agent-away/zookeeper": "The host's agent is away: which connect string it uses is not known.",
+    "serves-elsewhere": "The host's agent serves at {serves}: start it with --address {address} first.",
+    "other-connect-string": "The host's agent uses another connect string: start it with --zookeeper first.",
+  },
 };

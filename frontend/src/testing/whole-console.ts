@@ -381,7 +381,10 @@ export const WHOLE: Answers = {
   ]),
   "GET /api/v1/operator/tenants/t2": {
     ...{ ...tenantSummary({ id: "t2", slug: "globex", name: "Globex", state: "suspended" }), member_list: [] },
-    remains: [{ kind: "cluster", id: "c1", name: "orders" }],
+    remains: [
+      { kind: "cluster", id: "c1", name: "orders" },
+      { kind: "operation", id: "op_1", name: "topic.create" },
+    ],
   },
   "GET /api/v1/operator/users": listed([platformUser()]),
   ...HOSTS,

@@ -65,7 +65,15 @@ describe("the platform", () => {
   });
 
   it.each([
-    ["what remains keeps it open", [{ kind: "cluster", id: "c1", name: "orders" }], true],
+    [
+      "what remains keeps it open",
+      [
+        { kind: "cluster", id: "c1", name: "orders" },
+        { kind: "operation", id: "op_1", name: "cluster.add_brokers" },
+        { kind: "operation", id: "op_2", name: "of.tomorrow" },
+      ],
+      true,
+    ],
     ["an empty one is closed by its typed name", [], false],
   ])("closes a tenant: %s", async (_, remains, isDisabled) => {
     await open("", {
@@ -79,7 +87,10 @@ describe("the platform", () => {
     expect((button as HTMLButtonElement).disabled).toBe(true);
     fill("Type old to close it", "old");
     expect((button as HTMLButtonElement).disabled).toBe(isDisabled);
-    if (isDisabled) expect(screen.getByRole("list", { name: "What remains" }).textContent).toBe("cluster orders");
+    if (isDisabled)
+      expect(screen.getByRole("list", { name: "What remains" }).textContent).toBe(
+        "cluster ordersoperation: Add brokersoperation: of.tomorrow",
+      );
   });
 
   it("makes a user and shows the link once", async () => {

@@ -13,6 +13,7 @@ import { Status, type Tone } from "@/components/status";
 import { useChange, usePlatformTenant, usePlatformTenants } from "@/lib/administration";
 import { roleChoices, roleWord } from "@/lib/grant-words";
 import { api } from "@/lib/api-client";
+import { isKind, kindLabel } from "@/lib/kinds";
 import type { Role, TenantState, TenantSummary } from "@/lib/types";
 import { words } from "@/words/platform";
 
@@ -232,7 +233,12 @@ function CloseForm({ tenant, onClose }: OfTenant) {
           <ul style={{ margin: "4px 0", paddingLeft: 18 }} aria-label={say.whatRemains}>
             {remains.map((row) => (
               <li key={row.id}>
-                {say.remainder[row.kind]} <span className="ps-mono">{row.name}</span>
+                {say.remainder[row.kind]}{" "}
+                {row.kind === "operation" && isKind(row.name) ? (
+                  kindLabel(row.name)
+                ) : (
+                  <span className="ps-mono">{row.name}</span>
+                )}
               </li>
             ))}
           </ul>

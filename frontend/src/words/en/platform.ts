@@ -302,7 +302,7 @@ export const platform = {
     typeToCloseIt: (slug: string) => `Type ${slug} to close it`,
     somethingWouldGoOnWithout: "Something would go on without the tenant",
     whatRemains: "What remains",
-    remainder: { cluster: "cluster", operation: "operation" },
+    remainder: { cluster: "cluster", operation: "operation:" },
     isOf: (username: string, role: string, name: string) => `${username} is ${role} of ${name}.`,
     addAMemberTo: (name: string) => `Add a member to ${name}`,
     add: "Add",

@@ -390,10 +390,7 @@ def _check_still_of(rotation: str, standing: PasswordOverlap | None, context: Pl
 
 
 def _only_password(username: str, mechanism: str) -> str:
-    return (
-        f"The password for {mechanism} is the only one that {username} has: without it nobody"
-        " could log in. Delete the user if that is meant."
-    )
+    return detail_of("failed/last-login", username=username, mechanism=mechanism)
 
 
 def _retirement(username: str, mechanism: str, standing: PasswordOverlap | None) -> Summary:

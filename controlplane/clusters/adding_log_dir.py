@@ -123,7 +123,7 @@ class AddLogDirectory(DirectoryKind):
         if why:
             raise StepFailedError(
                 "directory-gone",
-                f"Broker {row.broker_id} cannot get the directory any more. {why}",
+                together(detail_of("lead/directory-gone", broker=str(row.broker_id)), why),
             )
 
     def verify(self, context: StepContext) -> Done | Wait:
@@ -138,8 +138,15 @@ class AddLogDirectory(DirectoryKind):
             if one.state == FAILED:
                 raise StepFailedError(
                     "directory-failed",
-                    f"Broker {row.broker_id} has the directory {name} and cannot use it"
-                    f" ({one.error}). {one.problem}".rstrip(),
+                    together(
+                        detail_of(
+                            "failed/directory-unusable",
+                            broker=str(row.broker_id),
+                            directory=name,
+                        ),
+                        one.error or "",
+                        one.problem,
+                    ),
                 )
             if one.state != WORKING:
                 not_yet = detail_of(

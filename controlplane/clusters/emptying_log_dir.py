@@ -179,15 +179,13 @@ class EmptyLogDirectory(DirectoryKind):
             if row.broker_id not in context.preconditions[FAILED_AT]:
                 raise StepFailedError(
                     "directory-failed",
-                    f"The directory {name} of broker {row.broker_id} has failed meanwhile: what"
-                    " lies there is made anew by another plan.",
+                    detail_of("failed/directory-failed", broker=str(row.broker_id), directory=name),
                 )
             steps_of.require_elsewhere(gateway, row.broker_id, among)
         elif row.broker_id in context.preconditions[FAILED_AT] and one.state != ABSENT:
             raise StepFailedError(
                 "plan-stale",
-                f"The directory {name} of broker {row.broker_id} works again: it is emptied by"
-                " another plan.",
+                detail_of("failed/directory-works", broker=str(row.broker_id), directory=name),
             )
         elif one.replicas:
             # New replicas go to the directory with the fewest, which is the one that was emptied.
@@ -246,7 +244,12 @@ class EmptyLogDirectory(DirectoryKind):
                 if one.problem:
                     raise StepFailedError(
                         "directory-not-empty",
-                        f"The host of broker {row.broker_id} keeps {name}: {one.problem}",
+                        together(
+                            detail_of(
+                                "lead/directory-kept", broker=str(row.broker_id), directory=name
+                            ),
+                            one.problem,
+                        ),
                     )
                 still = detail_of(
                     "directory/still-there", broker=str(row.broker_id), directory=name

@@ -23,7 +23,6 @@ from controlplane.clusters.log_dirs import HostRoom, directories_of
 from controlplane.clusters.models import Broker
 from controlplane.clusters.rebuild_limits import limiter
 from controlplane.clusters.reports import Observed
-from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, TopicDescription
@@ -168,8 +167,12 @@ def begin(gateway: ClusterGateway, broker: int, name: str, among: list[Directory
     except NoRoomError as error:
         raise StepFailedError(
             "no-room",
-            f"The other directories of broker {broker} have no room left: {error.wanted} bytes wait"
-            f" to be moved, {error.room} may be used.",
+            detail_of(
+                "failed/no-room",
+                broker=str(broker),
+                wanted_bytes=error.wanted,
+                room_bytes=error.room,
+            ),
             broker_id=broker,
         ) from error
     if not wanted:
@@ -192,8 +195,7 @@ def _require_planned_failure(context: StepContext, broker: int, name: str) -> No
     if planned.get(broker) != FAILED:
         raise StepFailedError(
             "directory-failed",
-            f"The directory {name} of broker {broker} has failed meanwhile: what still lay there is"
-            " made anew by another plan.",
+            detail_of("failed/directory-failed", broker=str(broker), directory=name),
             broker_id=broker,
         )
 
@@ -214,8 +216,7 @@ def _require_going_on(context: StepContext, left_bytes: int, left: int) -> None:
     elif now_s - book["since_s"] > STALLED_S:
         raise StepFailedError(
             "moves-stalled",
-            f"For {STALLED_S / 60:.0f} minutes nothing more was copied;"
-            f" {counted(left, 'replica')} are left.",
+            detail_of("failed/moves-stalled", minutes=round(STALLED_S / 60), replicas=left),
         )
 
 
@@ -259,14 +260,22 @@ def require_elsewhere(gateway: ClusterGateway, broker: int, among: list[Director
             tp = min(found.only_here)
             raise StepFailedError(
                 "only-copy",
-                f"Nobody else has {tp.topic}-{tp.partition} in sync, as broker {node.id} says.",
+                detail_of(
+                    "failed/only-copy",
+                    partition=f"{tp.topic}-{tp.partition}",
+                    broker=str(node.id),
+                ),
             )
         if found.counted:
             tp = min(found.counted)
             raise StepFailedError(
                 "still-in-sync",
-                f"Broker {node.id} still counts broker {broker} as in sync of"
-                f" {tp.topic}-{tp.partition}.",
+                detail_of(
+                    "failed/still-in-sync",
+                    broker=str(node.id),
+                    other=str(broker),
+                    partition=f"{tp.topic}-{tp.partition}",
+                ),
             )
 
 

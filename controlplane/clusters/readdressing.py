@@ -48,7 +48,7 @@ from controlplane.clusters.selectors import host_rows
 from controlplane.common.problems import Conflict
 from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
-from controlplane.operations.details import detail_of
+from controlplane.operations.details import detail_of, together
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -293,12 +293,14 @@ def _check_serving(context: StepContext, roller: Roller, *, only: set[int] | Non
     for row in rows:
         host = hosts.get(row.host_id)
         if host is None or not host.alive:
-            text = f"The agent of broker {row.broker_id}'s host is away."
+            why = detail_of("failed/agent-away", broker=str(row.broker_id))
         elif host.address != wanted[row.broker_id]:
-            text = f"The host of broker {row.broker_id} has the address {host.address} by now."
+            why = detail_of(
+                "failed/address-changed", broker=str(row.broker_id), address=host.address
+            )
         else:
             continue
-        raise StepFailedError("address-changed", f"{text} {roller.said()}".rstrip())
+        raise StepFailedError("address-changed", together(roller.said(), why))
 
 
 def _servers_after(cluster: Cluster, moving: list[Broker], after: dict[int, str]) -> str:

@@ -51,7 +51,7 @@ from controlplane.clusters.zookeeper_away import away
 from controlplane.common.problems import Conflict
 from controlplane.common.serializers import Shape
 from controlplane.gateway.patience import bounded
-from controlplane.operations.details import detail_of
+from controlplane.operations.details import detail_of, together
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -333,7 +333,7 @@ def _check_proven(context: StepContext, roller: Roller, *, only: set[int] | None
         agents = agents_of(hosts().hosts())
     said = [objection(row.broker_id, agents.get(row.host_id), move) for row in rows]
     if tree != move.ensemble:
-        said.insert(0, "The service itself is connected to another ensemble.")
+        said.insert(0, detail_of("failed/other-ensemble"))
     why = next(filter(None, said), "")
     if why:
-        raise StepFailedError("ensemble-not-proven", f"{why} {roller.said()}".rstrip())
+        raise StepFailedError("ensemble-not-proven", together(roller.said(), why))

@@ -35,7 +35,7 @@ from controlplane.clusters.sealing import NoHostKeyError
 from controlplane.clusters.selectors import release_rows
 from controlplane.clusters.zookeeper_away import asked_again
 from controlplane.common.problems import Conflict
-from controlplane.operations.details import detail_of
+from controlplane.operations.details import detail_of, together
 from controlplane.operations.operations import StepFailedError, StepRetryError
 
 PLACE_FIELDS = ("host_id", "address", "rack", "client_port", "internal_port")
@@ -119,7 +119,7 @@ def still_free(cluster: Cluster, broker_id: int, wanted: dict[str, Any]) -> dict
             return {**wanted, "client_port": ports[0], "internal_port": ports[1]}
     raise StepFailedError(
         "place-gone",
-        f"The host that was chosen for broker {broker_id} does not take it any more. {why.text}",
+        together(detail_of("lead/host-takes-it-no-more", broker=str(broker_id)), why.text),
         broker_id=broker_id,
         reason=why.code,
     )

@@ -88,7 +88,7 @@ class Replacement:
         row = self.row
         if row is None:
             raise StepFailedError(
-                "broker-gone", f"Broker {self.broker} is no broker of the cluster any more."
+                "broker-gone", detail_of("failed/broker-gone", broker=str(self.broker))
             )
         return row
 
@@ -121,8 +121,14 @@ class Replacement:
         if self.now_s - since_s > SAFE_S:
             raise StepFailedError(
                 "replace-not-safe",
-                f"For {SAFE_S / 60:.0f} minutes broker {self.broker} could not be taken:"
-                f" {'; '.join(texts)}.",
+                together(
+                    detail_of(
+                        "lead/broker-not-taken",
+                        broker=str(self.broker),
+                        minutes=round(SAFE_S / 60),
+                    ),
+                    *texts,
+                ),
                 obstacles=[one.text for one in found],
             )
         return Wait(seconds=SAFE_POLL_S, detail=together(detail_of("lead/waiting"), *texts))

@@ -159,7 +159,9 @@ class Roller:
         if self.now_s - at.timestamp() > PAUSED_S:
             raise StepFailedError(
                 "paused-too-long",
-                f"The roll was paused for more than {PAUSED_S / 3_600:.0f} hours. {self.said()}",
+                together(
+                    detail_of("failed/paused-too-long", hours=round(PAUSED_S / 3_600)), self.said()
+                ),
             )
         said = together(
             detail_of("roll/paused", by=self.context.operation.paused_by),
@@ -173,8 +175,11 @@ class Roller:
         if self.book.blocked(texts, self.now_s) > SAFE_S:
             raise StepFailedError(
                 "roll-not-safe",
-                f"For {SAFE_S / 60:.0f} minutes no broker could be taken: {'; '.join(texts)}."
-                f" {self.said()}".rstrip(),
+                together(
+                    self.said(),
+                    detail_of("lead/no-broker-taken", minutes=round(SAFE_S / 60)),
+                    *texts,
+                ),
                 obstacles=texts,
             )
         return self._wait(SAFE_POLL_S, together(detail_of("lead/waiting"), texts[0]))
@@ -316,7 +321,8 @@ class Roller:
     def _stop_canary(self, broker: int, worse: str) -> None:
         self.book.move(broker, FAILED, self.now_s, worse)
         raise StepFailedError(
-            "canary-worse", f"Since broker {broker} was restarted: {worse}. {self.said()}"
+            "canary-worse",
+            together(self.said(), detail_of("lead/since-restart", broker=str(broker)), worse),
         )
 
     # -- the way out
@@ -354,9 +360,7 @@ class Roller:
         for row in self.brokers:
             if row.broker_id == broker:
                 return row
-        raise StepFailedError(
-            "broker-gone", f"Broker {broker} is no broker of the cluster any more."
-        )
+        raise StepFailedError("broker-gone", detail_of("failed/broker-gone", broker=str(broker)))
 
     def is_begun(self, row: Broker) -> bool:
         return row.generation >= self.generations[row.broker_id]
@@ -376,8 +380,13 @@ class Roller:
         self.book.move(broker, FAILED, self.now_s, text)
         raise StepFailedError(
             "broker-not-back" if state == RETURNING else "replicas-not-in-sync",
-            f"Broker {broker} took longer than {limit_s / 60:.0f} minutes; last seen: {text}."
-            f" {self.said()}",
+            together(
+                self.said(),
+                detail_of(
+                    "lead/broker-took-longer", broker=str(broker), minutes=round(limit_s / 60)
+                ),
+                text,
+            ),
         )
 
     def _wait(self, seconds: float, detail: str = "") -> Wait:

@@ -295,8 +295,7 @@ def _still_empty(gateway: ClusterGateway, context: StepContext) -> list[int]:
     for broker, partitions in sorted(held.items()):
         raise StepFailedError(
             "broker-not-empty",
-            f"Broker {broker} holds a replica of {partitions[0]} by now. Drain it, and make a new"
-            " plan.",
+            detail_of("failed/broker-not-empty", broker=str(broker), partition=partitions[0]),
             partitions=sorted(partitions)[:100],
         )
     return []

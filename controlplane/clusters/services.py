@@ -71,8 +71,7 @@ def still_placed(
     for broker_id, why in sorted(gone.items()):
         raise StepFailedError(
             "place-gone",
-            f"The host that was chosen for broker {broker_id} does not take it any more."
-            f" {why.text}",
+            together(detail_of("lead/host-takes-it-no-more", broker=str(broker_id)), why.text),
             broker_id=broker_id,
             reason=why.code,
         )
@@ -267,7 +266,10 @@ def await_processes_of(brokers: list[Broker], *, only: int | None = None) -> Don
         if report is not None and _is_hopeless(report):
             raise StepFailedError(
                 "broker-does-not-start",
-                f"Broker {broker.broker_id} does not start: {report.message or report.state}",
+                together(
+                    detail_of("lead/does-not-start", broker=str(broker.broker_id)),
+                    report.message or report.state,
+                ),
                 log_tail=list(report.log_tail)[-20:],
                 broker_id=broker.broker_id,
             )

@@ -86,7 +86,7 @@ def last_guard() -> Iterator[None]:
     except GatewayError as error:
         if error.code in MEMBER_ERRORS:
             raise StepFailedError(
-                "group-active", f"The coordinator refused: the group has members ({error.code})."
+                "group-active", detail_of("failed/group-active", error=error.code)
             ) from error
         raise
 
@@ -110,15 +110,23 @@ def require_unmoved(
         # Who sees the plan need not see the topics that came since.
         raise StepFailedError(
             "plan-stale",
-            f"The group has a commit in {counted(len(more), 'partition')} of which the plan says"
-            " nothing.",
+            detail_of("failed/more-commits", partitions=len(more)),
         )
     for name in sorted({*planned, *now}):
         if now.get(name) not in {planned.get(name), ours.get(name)}:
             raise StepFailedError(
                 "plan-stale",
-                f"{name} was at {planned.get(name)} in the plan and is at {now.get(name)} now.",
+                detail_of(
+                    "failed/commit-moved",
+                    partition=name,
+                    before=_offset(planned.get(name)),
+                    after=_offset(now.get(name)),
+                ),
             )
+
+
+def _offset(offset: int | None) -> str | None:
+    return None if offset is None else str(offset)
 
 
 def put_offsets_back(

@@ -48,7 +48,7 @@ def _joined(parts: tuple[Part, ...]) -> str:
     """A space follows a colon, of what leads in another part, and the full stop of a whole one."""
     text, before = "", ""
     for part in parts:
-        between = " " if before.startswith((LEAD, WHOLE)) else BETWEEN
+        between = " " if before.startswith((LEAD, *WHOLE)) else BETWEEN
         if part.code.startswith(TAIL):
             between = BEFORE_TAIL
         text += between + part.text if text else part.text

@@ -17,7 +17,7 @@ from controlplane.audit.services import Actor
 from controlplane.common.grants import Area
 from controlplane.common.problems import field_problem
 from controlplane.operations.blast_radius import Extent
-from controlplane.operations.details import Detail
+from controlplane.operations.details import Detail, detail_of
 from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.operations.locks import LOCKS, Lock, Resource
 from controlplane.operations.models import Operation, Plan
@@ -67,7 +67,7 @@ class Wait:
 
 
 class StepFailedError(Exception):
-    """The step cannot succeed; the operation fails with this code."""
+    """The step cannot succeed; the operation fails with this code. `detail`: made by `details`."""
 
     def __init__(self, code: str, detail: str, **extra: Any) -> None:
         super().__init__(detail)
@@ -278,9 +278,7 @@ class OperationKind(ABC):
 
 def _unknown_step(kind: OperationKind, context: StepContext) -> Done:
     del context
-    raise StepFailedError(
-        "unknown-step", f"This version of the service has no such step of {kind.name}."
-    )
+    raise StepFailedError("unknown-step", detail_of("failed/unknown-step", kind=kind.name))
 
 
 _KINDS: dict[str, OperationKind] = {}

@@ -5,6 +5,7 @@ Confirming checks it too; between the two an operation may wait for its turn, an
 
 from controlplane.audit.services import Actor
 from controlplane.operations.blast_radius import grown, growth_text
+from controlplane.operations.details import detail_of
 from controlplane.operations.operations import (
     OperationKind,
     PlanContext,
@@ -28,7 +29,6 @@ def require_reach(kind: OperationKind, context: StepContext) -> None:
     if changes:
         raise StepFailedError(
             "blast-radius-changed",
-            f"More would be hit than the plan says. {'. '.join(map(growth_text, changes))}."
-            " Make a new plan.",
+            detail_of("failed/more-is-hit", changes=". ".join(map(growth_text, changes))),
             changes=changes,
         )

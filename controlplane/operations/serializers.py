@@ -76,6 +76,12 @@ class ProgressSerializer(Shape):
 
 class OperationErrorSerializer(ProblemCoreSerializer):
     step = serializers.CharField(required=False)
+    detail_parts = DetailPartSerializer(
+        many=True,
+        required=False,
+        help_text="The sentences of the detail, as `detail_parts` of a step. Not there: it has no"
+        " codes, as what a broker says.",
+    )
     kafka_error = serializers.CharField(required=False)
     rollback_incomplete = serializers.CharField(required=False)
 

@@ -154,8 +154,14 @@ class LeadersElect(ClusterOperationKind):
             tp, code = min(refused.items())
             raise StepFailedError(
                 "election-refused",
-                f"{counted(len(refused), 'partition')} got no other leader, first {_name(tp)}"
-                f" ({code}); {done + len(batch) - len(refused)} of {len(rows)} are led as planned.",
+                detail_of(
+                    "failed/election-refused",
+                    refused=len(refused),
+                    partition=_name(tp),
+                    error=code,
+                    done=done + len(batch) - len(refused),
+                    partitions=len(rows),
+                ),
             )
         context.memo[DONE] = done = done + len(batch)
         progress = Progress(done=done, total=len(rows), unit="partitions")

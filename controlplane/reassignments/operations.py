@@ -42,7 +42,6 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import (
     MEMO,
-    brokers_named,
     read_back,
     read_back_everywhere,
     verified_by,
@@ -366,8 +365,7 @@ def _waits_for(context: StepContext, away: tuple[int, ...]) -> list[Detail]:
     if now_s - context.memo.setdefault(AWAY, now_s) > AWAY_S:
         raise StepFailedError(
             "brokers-away",
-            f"For {AWAY_S / 60:.0f} minutes nothing could be moved to or with"
-            f" {brokers_named(away)}: not up.",
+            detail_of("failed/nothing-moved", minutes=round(AWAY_S / 60), **broker_params(away)),
         )
     return [detail_of("moves/waiting", **broker_params(away))]
 
@@ -406,7 +404,8 @@ def _refuse_others(found: Survey) -> None:
     for moves, did in ((found.foreign, "moved"), (found.gone, "deleted")):
         if moves:
             raise StepFailedError(
-                "plan-stale", f"Somebody else {did} {rules.named(moves)} meanwhile."
+                "plan-stale",
+                detail_of("failed/others-moved", did=did, **rules.name_params(moves)),
             )
 
 

@@ -101,7 +101,7 @@ class TopicEmpty(TopicKind):
     def empty(self, context: StepContext) -> Done:
         gateway = self.gateway(context)
         if not self._is_there(context, gateway):
-            raise StepFailedError("topic-gone", "The topic was deleted, or made again, since.")
+            raise StepFailedError("topic-gone", detail_of("failed/topic-gone"))
         left = _left(gateway, _ends_of(context.diff))
         if not left:
             return Done(detail=detail_of("emptying/nothing-left"))

@@ -98,7 +98,7 @@ class TopicCreate(TopicKind):
             found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
         if found is not None and len(found.partitions) != inputs["partitions"]:
             raise StepFailedError(
-                "name-taken", f"Somebody else made {inputs['name']} in another shape."
+                "name-taken", detail_of("failed/topic-of-another-shape", topic=inputs["name"])
             )
         self._note_id(context, found)
         return made

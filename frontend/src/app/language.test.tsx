@@ -48,6 +48,18 @@ describe("in another language no English is left", () => {
     ]);
   });
 
+  it("on an operation that has failed", async () => {
+    const detail = "Broker 2 is no broker of the cluster any more.";
+    const problem = { type: "about:blank", title: "", status: 409, code: "broker-gone", retryable: false };
+    const said = (code: string) => {
+      const error = { ...problem, detail, detail_parts: [{ code, params: { broker: "2" }, text: detail }] };
+      const parts = { operation: ok(operation({ state: "failed", remains: [], error })), plan: ok(plan()) };
+      return { "GET /console/api/pages/operation/op_1": { parts } };
+    };
+    expect(await englishAt("/operations/op_1", said("failed/broker-gone"))).toEqual([]);
+    expect(await englishAt("/operations/op_1", said("moon/fly"))).toEqual([detail]);
+  });
+
   it("on a roll that waits", async () => {
     const behind = "1 partition with replicas out of sync (a-0)";
     const led = "2 partitions that prefer it are led by others";

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { kindLabel } from "@/lib/kinds";
 import { TERMINAL } from "@/lib/operations";
-import { remainsTexts } from "@/lib/step-details";
+import { errorText, remainsTexts } from "@/lib/step-details";
 import type { Operation } from "@/lib/types";
 import { words } from "@/words/plans";
 import { Notice } from "./notice";
@@ -17,7 +17,7 @@ export function OperationOutcome({ operation }: { operation: Operation }) {
     <>
       {error && (
         <Notice tone="bad" title={error.title}>
-          {error.detail}
+          {errorText(error)}
         </Notice>
       )}
       {(state === "failed" || state === "cancelled") && <Left state={state} remains={remainsTexts(operation)} />}

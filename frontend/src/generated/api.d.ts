@@ -7757,6 +7757,8 @@ export interface components {
         OperationError: {
             code: string;
             detail: string;
+            /** @description The sentences of the detail, as `detail_parts` of a step. Not there: it has no codes, as what a broker says. */
+            detail_parts?: components["schemas"]["DetailPart"][];
             errors?: components["schemas"]["ProblemError"][];
             kafka_error?: string;
             retryable: boolean;

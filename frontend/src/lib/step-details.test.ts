@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { STEP_DETAILS } from "@/generated/sentences";
 import { stepDetails } from "@/words/en/step-details";
-import { detailText, remainsTexts } from "./step-details";
+import { detailText, errorText, remainsTexts } from "./step-details";
 
 const part = (code: string, params: Record<string, string | number | null>, text = "Fly.") => ({ code, params, text });
 
@@ -38,6 +38,18 @@ describe("details of steps", () => {
     ]);
     expect(remainsTexts({ remains: ["Old."], remains_parts: null })).toEqual(["Old."]);
     expect(remainsTexts({ remains: null, remains_parts: null })).toBeNull();
+  });
+
+  it("say what a step failed with, and leave what came from elsewhere as it came", () => {
+    const parts = [
+      part("remains/restarted", { count: 1, brokers: "2" }),
+      part("lead/step-took-longer", { did_step: "topic.create/create", seconds: 60 }),
+      part("as-it-came", { said: "NOT_CONTROLLER" }),
+    ];
+    expect(errorText({ detail: "Fly.", detail_parts: parts })).toBe(
+      "Restarted: broker 2. Create the topic took longer than 60 s; last seen: NOT_CONTROLLER",
+    );
+    expect(errorText({ detail: "Fly." })).toBe("Fly.");
   });
 
   it("name steps by their titles", () => {

@@ -1,10 +1,11 @@
-/** What a step of an operation says of itself, what a roll waits for, and what an operation leaves, in the language that is shown. */
+/** What a step of an operation says of itself, what it failed with, what a roll waits for, and what an operation leaves, in the language that is shown. */
 import { words as said } from "@/words/sentences";
 import { words } from "@/words/step-details";
 import { filled, type Phrases } from "./templates";
 import type { Operation, OperationStep, RolledBroker } from "./types";
 
 type Part = OperationStep["detail_parts"][number];
+type OperationError = Pick<NonNullable<Operation["error"]>, "detail" | "detail_parts">;
 type Roll = NonNullable<NonNullable<Operation["outcome"]>["roll"]>;
 
 const SENTENCES: Readonly<Record<string, string>> = words.sentences;
@@ -13,7 +14,7 @@ const PHRASES: Phrases = { did_step: said.steps, back_step: said.steps };
  * sentences. */
 const LEAD = "lead/";
 const TAIL = "tail/";
-const WHOLE = "remains/";
+const WHOLE = ["remains/", "failed/"];
 
 /** A sentence that a newer service has and this console does not is the service's own text. */
 function partText({ code, params, text }: Part): string {
@@ -24,7 +25,7 @@ function partText({ code, params, text }: Part): string {
 function between(before: Part | undefined, part: Part): string {
   if (before === undefined) return "";
   if (part.code.startsWith(TAIL)) return words.beforeTail;
-  return before.code.startsWith(LEAD) || before.code.startsWith(WHOLE) ? " " : words.between;
+  return [LEAD, ...WHOLE].some((begin) => before.code.startsWith(begin)) ? " " : words.between;
 }
 
 /** Of the parts; without them, as of an earlier version, the service's own text. */
@@ -33,9 +34,13 @@ function textOf(parts: readonly Part[], english: string): string {
   return parts.map((part, index) => between(parts[index - 1], part) + partText(part)).join("");
 }
 
-/** "3 of 6 replicas in sync"; a step of an earlier version, or one that failed, has the service's own text. */
+/** "3 of 6 replicas in sync"; a step of an earlier version, or one that failed with what a broker said, has the service's own
+ * text. */
 export const detailText = ({ detail, detail_parts }: Pick<OperationStep, "detail" | "detail_parts">): string =>
   textOf(detail_parts, detail);
+
+/** What an operation failed with. */
+export const errorText = ({ detail, detail_parts }: OperationError): string => textOf(detail_parts ?? [], detail);
 
 /** What is noted of a broker that is restarted. */
 export const noteText = ({ note, note_parts }: Pick<RolledBroker, "note" | "note_parts">): string =>

@@ -37,8 +37,8 @@ def test_offsets_where_the_plan_or_an_earlier_try_put_them_pass(planned, now, ta
     ("now", "said"),
     [
         ({"orders-0": 6}, "orders-0 was at 5 in the plan and is at 6 now."),
-        ({}, "orders-0 was at 5 in the plan and is at None now."),
-        ({"orders-0": 5, "orders-1": 0}, "orders-1 was at None in the plan and is at 0 now."),
+        ({}, "orders-0 was at 5 in the plan and has none now."),
+        ({"orders-0": 5, "orders-1": 0}, "orders-1 had no commit in the plan and is at 0 now."),
         (
             {"orders-0": 5, "orders-2": 1},
             "The group has a commit in 1 partition of which the plan says nothing.",

@@ -102,6 +102,15 @@ def test_nothing_remains_in_a_text_without_a_code():
     assert found > 40
 
 
+def test_no_step_fails_with_a_text_without_a_code():
+    found = 0
+    for path, call in calls("StepFailedError"):
+        if path.relative_to(SERVICE).parts[0] in SAID_BY_CODE:
+            found += 1
+            assert list(free_texts(call.args[1])) == [], f"{path.name}:{call.lineno}"
+    assert found > 20
+
+
 def test_no_step_of_a_kind_leaves_something_without_a_code():
     kinds = [required_kind(name) for name in kind_names()]
     said = [spec.stays for kind in kinds for spec in kind.steps if spec.stays]

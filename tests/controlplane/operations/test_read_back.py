@@ -11,6 +11,7 @@ from controlplane.common.grants import EVERYTHING
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import read_back as reading_back
+from controlplane.operations.details import detail_from
 from controlplane.operations.operations import Done, Phase, Progress, Wait, kind_names, kind_of
 from controlplane.operations.read_back import (
     ASK_AGAIN_S,
@@ -192,7 +193,7 @@ def test_a_kind_waits_for_the_one_broker_that_is_behind(world, kind):
     assert drive(operation).state == "succeeded"
 
 
-def test_what_a_step_says_is_kept_and_shown_by_codes_until_it_fails(world):
+def test_what_a_step_says_and_fails_with_is_kept_and_shown_by_codes(world):
     operation = world.start(world.plan("topic.create", name="orders", partitions=1))
     world.gateway.hold_back(4)
     drive(operation, ticks=40)
@@ -208,8 +209,12 @@ def test_what_a_step_says_is_kept_and_shown_by_codes_until_it_fails(world):
     verify.save()
     assert drive(operation).state == "failed"
     failed = step(operation, "verify")
-    assert "took longer than 60 s" in failed.detail
-    assert failed.detail_parts == []
+    seen = failed.detail_parts
+    assert (seen[0]["code"], seen[0]["params"]["seconds"]) == ("lead/step-took-longer", 60)
+    assert seen[1:] == verify.detail_parts
+    assert failed.detail == str(detail_from(seen))
+    error = operation_get(world.tenant, EVERYTHING, operation.id)["error"]
+    assert (error["detail"], error["detail_parts"]) == (failed.detail, seen)
 
 
 def test_a_broker_that_lists_a_deleted_topic_no_more_but_holds_it_is_named(world, monkeypatch):

@@ -8,6 +8,7 @@ import { Warnings } from "@/components/plan-review";
 import { OperationStatus } from "@/components/status";
 import { TERMINAL } from "@/lib/operations";
 import { summaryText } from "@/lib/sentences";
+import { errorText } from "@/lib/step-details";
 import type { PlanRequest } from "@/lib/types";
 import { words } from "@/words/topics";
 import { BULK_MAX, type BulkRow, planAll, runAll } from "./bulk-run";
@@ -200,7 +201,7 @@ function TopicOutcome({ name, row, isReviewed }: { name: string; row: BulkRow | 
         {!row && <span className="ps-muted">{say.waiting}</span>}
       </Group>
       {row?.problem && <Notice tone="bad">{row.problem}</Notice>}
-      {row?.operation?.error && <Notice tone="bad">{row.operation.error.detail}</Notice>}
+      {row?.operation?.error && <Notice tone="bad">{errorText(row.operation.error)}</Notice>}
       {row?.plan && isReviewed && (
         <>
           <div>{summaryText(row.plan.impact)}</div>

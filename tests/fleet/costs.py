@@ -358,4 +358,5 @@ async def _controller_at(led: int, directory: Path) -> tuple[float, float]:
     returns = sum(each.asked for each in coordinators) - asked
     for broker in (*(b for b in brokers if b is not dead), again):
         await broker.stop()
+    await dead.configs.stop()  # its process would have gone with it
     return float(ends), float(returns)

@@ -82,7 +82,9 @@ class KafkaLink:
 
         A read whose broker went away, or coordinates no more, is asked again, up to `READS_MAX`
         times, each time by a client that learns again who is there: until the others know that the
-        broker is gone, it may be chosen once more. A write is not: it may have been done.
+        broker is gone, it may be chosen once more. One that any broker answers is asked twice by
+        the same client, which passes by a broker that it could not reach just now, as a new one
+        does not. A write is not asked again: it may have been done.
 
         Raises:
             GatewayError: refused, unreachable, or timed out (unknown when `write`).
@@ -98,8 +100,10 @@ class KafkaLink:
                     what=what,
                     write=write,
                     limit_s=left_s,
-                    is_particular=is_particular,
                     is_hedged=is_hedged,
+                    # The last one is never kept: whoever asks next begins anew.
+                    keeps_unreached=is_particular or (is_hedged and again % 2 == 1),
+                    keeps_always=is_particular,
                 )
             except GatewayError as error:
                 left_s = ends_s - time.monotonic()
@@ -115,11 +119,14 @@ class KafkaLink:
         what: str,
         write: bool,
         limit_s: float,
-        is_particular: bool,
         is_hedged: bool,
+        keeps_unreached: bool,
+        keeps_always: bool,
     ) -> R:
-        """Raises GatewayError, as `call`."""
-        drop = _keep if is_particular else self._drop
+        """Raises GatewayError, as `call`. The client stays after no other broker's error than that
+        it could not be reached (`keeps_unreached`), or after any (`keeps_always`).
+        """
+        drop = _keep if keeps_always else self._drop
         try:
             if is_hedged:
                 return self._hedged(work, limit_s)
@@ -140,7 +147,8 @@ class KafkaLink:
                 drop()
             raise found from error
         except (KafkaError, OSError, RuntimeError) as error:
-            drop()
+            if not keeps_unreached:
+                drop()
             found = unreachable(f"{what}: {error}")
             found.unknown_outcome = write
             raise found from error

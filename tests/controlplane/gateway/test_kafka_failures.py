@@ -275,6 +275,24 @@ def test_a_read_is_asked_a_few_times_and_not_for_ever(monkeypatch):
     link.close()
 
 
+def test_a_read_of_any_broker_is_asked_twice_by_each_client(monkeypatch):
+    """The one that could not reach a broker passes by it; a new one may choose it once more."""
+    links = _Links(monkeypatch)
+    asked = []
+
+    def work(_client):
+        asked.append(links.made)
+        raise KafkaConnectionError("away")
+
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=5.0))
+    for _ in range(2):
+        with pytest.raises(GatewayError):
+            link.call(work, what="read", is_hedged=True)
+    assert asked == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert len(asked) == 2 * READS_MAX
+    link.close()
+
+
 class _Coordinators(_Links):
     """Clients that keep asking whom they asked first: all but the newest ask the wrong one."""
 

@@ -27,10 +27,10 @@ from controlplane.common import leases
 from controlplane.common.fence import fenced_by
 from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
 from controlplane.common.problems import Problem
-from controlplane.common.sentences import Param
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations import outbox
-from controlplane.operations.details import Detail, detail_of, phrased, rows_of, together
+from controlplane.operations.details import detail_of, rows_of
+from controlplane.operations.failing import by_codes, took_longer
 from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.operations import (
     Done,
@@ -242,13 +242,7 @@ def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome
     else:
         log.error("%s: step %s broke", operation_id, step_name, exc_info=error)
         problem = Problem(f"{type(error).__name__}: {error}", code="internal", status=500)
-    return _Failed(_by_codes(problem))
-
-
-def _by_codes(problem: Problem) -> dict[str, Any]:
-    """With the parts of its detail, where that is made of them."""
-    parts = rows_of(problem.detail)
-    return problem.as_dict() | ({"detail_parts": parts} if parts else {})
+    return _Failed(by_codes(problem))
 
 
 def _settle(
@@ -346,19 +340,12 @@ def _with_deadline(operation: Operation, spec: StepSpec, step: Step, outcome: _O
         return _Retry(outcome.error["detail"]) if isinstance(outcome, _Failed) else outcome
     seen = outcome.error["detail"] if isinstance(outcome, _Failed) else outcome.detail
     problem = Problem(
-        _took_longer(operation.kind, spec, limit_s, seen),
+        took_longer(operation.kind, spec.name, spec.title, limit_s, seen),
         code="step-timeout",
         status=504,
         retryable=True,
     )
-    return _Failed(_by_codes(problem))
-
-
-def _took_longer(kind: str, spec: StepSpec, limit_s: float, seen: str) -> Detail:
-    step = f"{kind}/{spec.name}"
-    code = "lead/step-took-longer" if seen else "failed/step-took-longer"
-    params: dict[str, Param] = {"did_step": step, "seconds": round(limit_s)}
-    return together(phrased(code, params, {"did_step": {step: spec.title}}), seen)
+    return _Failed(by_codes(problem))
 
 
 def _note(step: Step, detail: str, progress: Progress | None) -> None:

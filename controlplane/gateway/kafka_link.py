@@ -123,8 +123,8 @@ class KafkaLink:
         keeps_unreached: bool,
         keeps_always: bool,
     ) -> R:
-        """Raises GatewayError, as `call`. The client stays after no other broker's error than that
-        it could not be reached (`keeps_unreached`), or after any (`keeps_always`).
+        """Raises GatewayError, as `call`. An error drops the client, unless `keeps_always`; with
+        `keeps_unreached` it stays where a broker could not be reached.
         """
         drop = _keep if keeps_always else self._drop
         try:

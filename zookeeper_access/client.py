@@ -30,29 +30,52 @@ NONCE_BYTES = 24
 _LOGIN_XIDS = (1, 2)
 CONNECT_AGAIN = object()
 """Stands among kazoo's requests; at its turn the connection ends."""
+SESSION_S = 10.0
+"""What kazoo asks for unless another timeout is."""
+TRIES_A_SESSION, TRY_MIN_S = 3, 1.0
+
+
+def try_s(session_s: float) -> float:
+    """How long one try to connect, and each answer that it needs, may take.
+
+    kazoo waits for the whole session, which ends meanwhile: for a host without power, and for a
+    server that takes the connection while it starts and never answers (one start of 25 does so).
+    """
+    return max(TRY_MIN_S, session_s / TRIES_A_SESSION)
 
 
 class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     """KazooClient with our logins. `refusal` says why the last one failed, or is empty."""
 
     def __init__(
-        self, hosts: str, access: ZooKeeperAccess, *, logger: logging.Logger, **options: Any
+        self,
+        hosts: str,
+        access: ZooKeeperAccess,
+        *,
+        logger: logging.Logger,
+        timeout: float = SESSION_S,
+        **options: Any,
     ) -> None:
         _hide_credentials(logger)
         self.refusal = ""
+        patience_s = try_s(timeout)
         if access.tls is not None:
-            options.update(use_ssl=True, handler=_TlsHandler(access.tls.context(), self._refuse))
+            handler = _TlsHandler(patience_s, access.tls.context(), self._refuse)
+            options.update(use_ssl=True, handler=handler)
         else:
-            options.update(handler=_Handler())
+            options.update(handler=_Handler(patience_s))
         identity = access.identity
         super().__init__(
             hosts=hosts,
+            timeout=timeout,
             logger=logger,
             default_acl=access.acl(),
             auth_data=[_credential(identity)] if identity else [],
             **options,
         )
-        self._connection = _Connection(self, self._conn_retry.copy(), access.sasl, logger)
+        self._connection = _Connection(
+            self, self._conn_retry.copy(), access.sasl, logger, patience_s=patience_s
+        )
 
     def start(self, timeout: float = 15.0) -> None:
         """Return once connected. kazoo's timeout exception when that takes more than `timeout` s.
@@ -100,11 +123,22 @@ class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no type
     """Logs in itself instead of by pure-sasl. A connection that ends meanwhile is tried again."""
 
     def __init__(
-        self, client: AccessClient, retry: Any, login: Login | None, logger: logging.Logger
+        self,
+        client: AccessClient,
+        retry: Any,
+        login: Login | None,
+        logger: logging.Logger,
+        *,
+        patience_s: float,
     ) -> None:
         # kazoo only looks at whether there are any options.
         super().__init__(client, retry, logger=logger, sasl_options=None if login is None else {})
         self._login = login
+        self._patience_s = patience_s
+
+    def _invoke(self, timeout: float, request: Any, xid: int | None = None) -> Any:
+        """What a new connection begins with. ConnectionDropped, KazooTimeoutError."""
+        return super()._invoke(min(timeout, self._patience_s), request, xid)
 
     def _send_request(self, read_timeout: float, connect_timeout: float) -> None:
         """The server answers a login at once, before requests that it took earlier.
@@ -129,6 +163,7 @@ class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no type
         login = self._login
         if login is None:
             return
+        timeout = min(timeout, self._patience_s)
         exchange = DigestMd5(
             login.username, login.password, cnonce=secrets.token_urlsafe(NONCE_BYTES)
         )
@@ -188,6 +223,19 @@ class _Wake:
 
 
 class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
+    def __init__(self, patience_s: float) -> None:
+        super().__init__()
+        self._patience_s = patience_s
+
+    def create_connection(
+        self, address: tuple[str, int], *, hostname: str, timeout: float | None = None, **tls: Any
+    ) -> Any:
+        within_s = self._within_s(timeout)
+        return super().create_connection(address, hostname=hostname, timeout=within_s, **tls)
+
+    def _within_s(self, timeout: float | None) -> float:
+        return self._patience_s if timeout is None else min(timeout, self._patience_s)
+
     def create_socket_pair(self) -> tuple[Any, Any]:
         if not hasattr(os, "eventfd"):  # not Linux
             pair: tuple[Any, Any] = super().create_socket_pair()
@@ -199,8 +247,10 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
 class _TlsHandler(_Handler):
     """Connects with our own context: kazoo's trusts the system's authorities besides ours."""
 
-    def __init__(self, context: ssl.SSLContext, refuse: Callable[[str], None]) -> None:
-        super().__init__()
+    def __init__(
+        self, patience_s: float, context: ssl.SSLContext, refuse: Callable[[str], None]
+    ) -> None:
+        super().__init__(patience_s)
         self._context = context
         self._refuse = refuse
 
@@ -208,7 +258,7 @@ class _TlsHandler(_Handler):
         self, address: tuple[str, int], *, hostname: str, timeout: float | None = None, **_: Any
     ) -> ssl.SSLSocket:
         """`hostname` is as configured, `address` what it resolved to."""
-        plain = socket.create_connection(address, timeout)
+        plain = socket.create_connection(address, self._within_s(timeout))
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return self._context.wrap_socket(plain, server_hostname=hostname)

@@ -12,14 +12,20 @@ OFFLINE_WEIGHT = 1_000_000
 """A partition without a leader weighs as many that only lack replicas: more than a topic has."""
 
 
-class RowNumber(Func):
-    """The whole number `key` of the column `row`; null where the row has none, or null."""
+class _OfRow(Func):
+    """What the column `row` has of `key`."""
 
-    def __init__(self, key: str, **more: Any) -> None:
+    def __init__(self, key: str, *arguments: Any, **more: Any) -> None:
         if not key.replace("_", "").isalpha():
             raise ValueError(key)  # it becomes a part of the statement
-        super().__init__("row", output_field=BigIntegerField(), **more)
+        super().__init__("row", *arguments, **more)
         self.key = key
+
+
+class RowNumber(_OfRow):
+    """The whole number `key` of the column `row`; null where the row has none, or null."""
+
+    output_field = BigIntegerField()
 
     def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
         template = f"JSON_EXTRACT(%(expressions)s, '$.{self.key}')"
@@ -30,14 +36,27 @@ class RowNumber(Func):
         return super().as_sql(compiler, connection, template=template, **more)
 
 
-class RowHolds(Func):
+class RowFlag(_OfRow):
+    """Whether `key` of the column `row` is true; not where the row has none, or null."""
+
+    output_field = BooleanField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        template = f"COALESCE(JSON_EXTRACT(%(expressions)s, '$.{self.key}') = 1, 0)"
+        return super().as_sql(compiler, connection, template=template, **more)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        template = f"COALESCE((%(expressions)s) -> '{self.key}' = 'true'::jsonb, false)"
+        return super().as_sql(compiler, connection, template=template, **more)
+
+
+class RowHolds(_OfRow):
     """Whether the list of texts `key` of the column `row` holds `text`."""
 
+    output_field = BooleanField()
+
     def __init__(self, key: str, text: str, **more: Any) -> None:
-        if not key.replace("_", "").isalpha():
-            raise ValueError(key)  # it becomes a part of the statement
-        super().__init__("row", Value(text), output_field=BooleanField(), **more)
-        self.key = key
+        super().__init__(key, Value(text), **more)
 
     def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
         template = "EXISTS(SELECT 1 FROM JSON_EACH(%(expressions)s)"
@@ -56,3 +75,8 @@ def number(expression: Any) -> GeneratedField:
         output_field=BigIntegerField(null=True),
         db_persist=True,
     )
+
+
+def flag(key: str) -> GeneratedField:
+    """A column of it."""
+    return GeneratedField(expression=RowFlag(key), output_field=BooleanField(), db_persist=True)

@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from controlplane.common.models import Leased
-from controlplane.observed.columns import OFFLINE_WEIGHT, RowNumber, number
+from controlplane.observed.columns import OFFLINE_WEIGHT, RowNumber, flag, number
 from controlplane.observed.sections import HEALTHS, KEY_MAX, UNKNOWN
 
 HEALTH_CHOICES = [(health, health) for health in HEALTHS]
@@ -86,6 +86,7 @@ class ObservedTopic(ObservedRow):
     `harm` is 0 while all replicas are in sync; one partition without a leader outweighs all others.
     """
 
+    internal = flag("internal")
     partitions = number("partitions")
     replication_factor = number("replication_factor")
     records = number("records")

@@ -3,13 +3,16 @@
 What no operation has set has no desired value, and so no drift.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from controlplane.gateway.types import SET_ON_TOPIC
 from controlplane.observed.drift_sentences import difference_said
 from controlplane.topics.mending import ways
+
+COUNTED = ("partitions", "replication_factor")
+"""What is compared beside settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,31 +72,36 @@ def desired_topics(operations: Iterable[Verified]) -> dict[str, Desired]:
     return found
 
 
-def drift_of(
+class Difference(NamedTuple):
+    """`observed` and `desired` as texts; null: not set."""
+
+    field: str
+    desired: str | None
+    observed: str | None
+
+
+def differences(
     desired: Desired, row: Mapping[str, Any], configs: Sequence[Mapping[str, Any]] | None
-) -> list[dict[str, Any]]:
-    """Rows {field, desired, observed, operation_id, text, text_code, params} and the
-    `mending.ways`; a null value of a setting: not set.
+) -> Iterator[Difference]:
+    """Where a topic is not as it was left; of `row`, `partitions` and `replication_factor`.
 
     `configs` are what the topic sets itself, as far as it differs from its cluster; None: unknown.
     """
-    found = []
-    for name in ("partitions", "replication_factor"):
+    for name in COUNTED:
         wanted = getattr(desired, name)
         if wanted is not None and wanted != row[name]:
-            found.append(_drift(desired, row["name"], name, str(wanted), str(row[name])))
+            yield Difference(name, str(wanted), str(row[name]))
     if configs is None:
-        return found
+        return
     own = {entry["name"]: entry["value"] for entry in configs if entry["source"] in SET_ON_TOPIC}
     for name, value in sorted(desired.configs.items()):
         if own.get(name) != value:
-            found.append(_drift(desired, row["name"], name, value, own.get(name)))
-    return found
+            yield Difference(name, value, own.get(name))
 
 
-def _drift(
-    desired: Desired, topic: str, name: str, wanted: str | None, observed: str | None
-) -> dict[str, Any]:
+def drift_said(topic: str, desired: Desired, found: Difference) -> dict[str, Any]:
+    """{field, desired, observed, operation_id, text, text_code, params} and the `mending.ways`."""
+    name, wanted, observed = found
     return {
         "field": name,
         "desired": wanted,

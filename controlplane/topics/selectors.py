@@ -3,7 +3,7 @@
 What a plan reads is a handful of bulk calls whatever the number of topics.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import BigIntegerField, Case, Count, F, Max, Q, QuerySet, Sum, Value, When
@@ -39,7 +39,15 @@ from controlplane.operations.models import Operation
 from controlplane.operations.selectors import VERIFIED_STATES, verified
 from controlplane.operations.states import ACTIVE_STATES, SUCCEEDED
 from controlplane.tenants.models import Tenant
-from controlplane.topics.drift import Desired, Verified, desired_topics, drift_of
+from controlplane.topics.drift import (
+    COUNTED,
+    Desired,
+    Difference,
+    Verified,
+    desired_topics,
+    differences,
+    drift_said,
+)
 from controlplane.topics.history import Done, config_history
 from controlplane.topics.models import OPEN_STATES, RetentionLease
 from controlplane.topics.rules import OWN_PREFIX, RETENTION_MS, is_internal
@@ -81,6 +89,9 @@ TOPIC_FIGURES = {
 DRIFT_OPERATIONS_MAX = 5_000
 """The last so many operations are looked through for topics that were changed outside."""
 DRIFT_NAMES_MAX = 2_000
+NOTHING_DESIRED = Desired()
+Compared = tuple[dict[str, Any], Desired, list[Difference]]
+"""A topic's row, what is desired of it, and where it differs."""
 LEASES_COUNTED_MAX = 500
 """Open leases that `drift_revision` looks at."""
 
@@ -112,16 +123,32 @@ def with_drift(reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any
 def compared(reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with their `drift` as it is worked out from operations alone."""
     desired = _desired(reader.cluster_id, [row["name"] for row in rows])
-    own = own_settings(reader, desired)
+    return _said(_compared(reader, rows, desired, own_settings(reader, desired)))
+
+
+def _said(found: Iterable[Compared]) -> list[dict[str, Any]]:
+    rows = []
+    for row, desired, differs in found:
+        row["drift"] = [drift_said(row["name"], desired, each) for each in differs]
+        rows.append(row)
+    return rows
+
+
+def _compared(
+    reader: Reader,
+    rows: list[dict[str, Any]],
+    desired: Mapping[str, Desired],
+    own: Mapping[str, list[dict[str, Any]] | None],
+) -> Iterator[Compared]:
+    """Each row with what is desired of it and where it differs; `own` as of `own_settings`."""
     held = dict(
         open_leases(reader.cluster_id).filter(topic__in=desired).values_list("topic", "held_ms")
     )
     for row in rows:
         name = row["name"]
-        wanted = desired.get(name)
-        found = [] if wanted is None else drift_of(wanted, row, own.get(name))
-        row["drift"] = [each for each in found if not _is_leased(each, held.get(name))]
-    return rows
+        wanted = desired.get(name, NOTHING_DESIRED)
+        found = differences(wanted, row, own.get(name))
+        yield row, wanted, [each for each in found if not _is_leased(each, held.get(name))]
 
 
 def topics_listed(reader: Reader, wanted: Wanted) -> Listed:
@@ -150,7 +177,7 @@ def _rows_wanted(reader: Reader, wanted: Wanted) -> QuerySet[ObservedRow]:
     rows = rows_to_cut(reader, TOPICS)
     if INTERNAL in wanted.filters:
         return rows
-    return rows.filter(row__internal=False).exclude(_reserved())
+    return rows.filter(Q(internal=False)).exclude(_reserved())
 
 
 def _match(reader: Reader, wanted: Wanted) -> Q:
@@ -167,22 +194,30 @@ def _reserved() -> Q:
 
 def drifted_names(reader: Reader) -> list[str]:
     """Topics that are not as the last operations about them left them."""
-    found = drifted_rows(reader)
+    found = [row for row, _, differs in _operated_compared(reader) if differs]
     active = Operation.objects.filter(cluster_id=reader.cluster_id, state__in=ACTIVE_STATES)
-    if not found or not active.exists():
-        # Nothing is under way that may be about to change one of them.
-        return [row["name"] for row in found]
-    rows = [{**row, "as_of": None} for row in found]
-    return [row["name"] for row in with_drift(reader, rows) if row["drift"]]
+    if found and active.exists():
+        # One that is under way may be about to change one of them.
+        found = [row for row in with_drift(reader, found) if row["drift"]]
+    return [row["name"] for row in found]
 
 
 def drifted_rows(reader: Reader) -> list[dict[str, Any]]:
-    """The same with their rows, each with its `drift` as `compared` works it out."""
+    """{name, drift} of the same, as `compared` works it out."""
+    return [row for row in _said(_operated_compared(reader)) if row["drift"]]
+
+
+def _operated_compared(reader: Reader) -> Iterator[Compared]:
+    """Of the topics that the last operations were about; of a row, what comparing needs."""
     last = verified(reader.cluster_id, TOPIC_KINDS).reverse().values_list("resource", flat=True)
     resources = dict.fromkeys(last[:DRIFT_OPERATIONS_MAX])
     names = [resource.removeprefix("topic/") for resource in resources][:DRIFT_NAMES_MAX]
-    rows = [{**row.row} for row in rows_to_cut(reader, TOPICS).filter(key__in=names)]
-    return [row for row in compared(reader, rows) if row["drift"]]
+    found = rows_to_cut(reader, TOPICS).filter(key__in=names)
+    rows, own = [], {}
+    for name, *numbers, configs in found.values_list("key", *COUNTED, "detail__configs"):
+        rows.append({"name": name, "as_of": None, **dict(zip(COUNTED, numbers, strict=True))})
+        own[name] = configs
+    return _compared(reader, rows, _desired(reader.cluster_id, list(own)), own)
 
 
 def drift_revision(cluster_id: str) -> list[Any] | None:
@@ -210,10 +245,10 @@ def drift_revision(cluster_id: str) -> list[Any] | None:
     ]
 
 
-def _is_leased(drift: dict[str, Any], held_ms: int | None) -> bool:
+def _is_leased(found: Difference, held_ms: int | None) -> bool:
     """Whether it differs because a lease holds it so."""
-    is_held = held_ms is not None and drift["observed"] == str(held_ms)
-    return is_held and drift["field"] == RETENTION_MS
+    is_held = held_ms is not None and found.observed == str(held_ms)
+    return is_held and found.field == RETENTION_MS
 
 
 def _desired(cluster_id: str, names: list[str]) -> dict[str, Desired]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from controlplane.observed.columns import RowHolds
-from controlplane.observed.models import ObservedGroup
+from controlplane.observed.columns import RowFlag, RowHolds, RowNumber
+from controlplane.observed.models import ObservedGroup, ObservedTopic
 from tests.controlplane.support import cluster_make, tenant_make
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +32,27 @@ def test_a_part_or_a_pattern_of_it_is_not_the_text(cluster, name):
     assert not ObservedGroup.objects.filter(RowHolds("topics", name), cluster=cluster).exists()
 
 
-def test_a_key_that_could_end_the_statement_is_refused():
+@pytest.mark.parametrize(
+    ("row", "internal"),
+    [
+        ({"internal": True}, True),
+        ({"internal": False}, False),
+        ({"internal": None}, False),
+        ({"internal": "true"}, False),
+        ({}, False),
+    ],
+)
+def test_a_topic_is_internal_where_its_row_says_true(row, internal):
+    cluster = cluster_make(tenant_make())
+    ObservedTopic.objects.create(cluster=cluster, key="t", row=row, mark="")
+    assert ObservedTopic.objects.get(cluster=cluster).internal is internal
+
+
+@pytest.mark.parametrize(
+    "column",
+    [lambda key: RowHolds(key, "orders"), RowFlag, RowNumber],
+    ids=["text", "flag", "number"],
+)
+def test_a_key_that_could_end_the_statement_is_refused(column):
     with pytest.raises(ValueError, match="topics'"):
-        RowHolds("topics'", "orders")
+        column("topics'")

@@ -2,10 +2,12 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-ENTRY, PAGE = "index.html", "src/features/clusters/overview-page.tsx"
+ENTRY, PAGE = "index.html", "overview-page"
 FONTS = ("inter-latin-", "jetbrains-mono-latin-")
 """The faces that every page uses; those of other scripts are loaded by what a page holds."""
 
@@ -47,7 +49,8 @@ def first_view(dist: Path) -> FirstView:
     manifest = json.loads((dist / ".vite" / "manifest.json").read_text())
     scripts: set[str] = set()
     styles: set[str] = set()
-    waiting = [ENTRY, PAGE]
+    # With what it imports the page is a group of the build's, which has no module's name.
+    waiting = [ENTRY, *(name for name, chunk in manifest.items() if chunk.get("name") == PAGE)]
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -67,6 +70,26 @@ def first_view(dist: Path) -> FirstView:
         *({name: sent_bytes(dist / name) for name in names} for names in (scripts, styles, fonts)),
         {ENTRY: sent_bytes(dist / ENTRY)},
     )
+
+
+def files_of_pages(dist: Path) -> dict[str, int]:
+    """How many files each page, or part that is loaded later, needs beside the first ones."""
+    manifest = json.loads((dist / ".vite" / "manifest.json").read_text())
+    first = _closure(manifest, ENTRY)
+    late = [name for name, chunk in manifest.items() if chunk.get("isDynamicEntry")]
+    return {name: len(_closure(manifest, name) - first) for name in late}
+
+
+def _closure(manifest: Mapping[str, Any], entry: str) -> set[str]:
+    files: set[str] = set()
+    waiting, seen = [entry], {entry}
+    while waiting:
+        chunk = manifest[waiting.pop()]
+        files |= {chunk["file"], *chunk.get("css", ())}
+        found = set(chunk.get("imports", ())) - seen
+        seen |= found
+        waiting += found
+    return files
 
 
 def sent_bytes(file: Path) -> int:

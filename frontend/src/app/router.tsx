@@ -316,6 +316,8 @@ export const createAppRouter = (client: QueryClient, history?: RouterHistory) =>
     context: { client },
     defaultPreload: "intent",
     defaultPendingMs: 200,
+    // A page whose code came late is not held back so that its placeholder is seen for half a second.
+    defaultPendingMinMs: 0,
     defaultPendingComponent: () => <Lines rows={8} />,
     defaultErrorComponent: RouteError,
     scrollRestoration: true,

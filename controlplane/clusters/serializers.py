@@ -3,7 +3,7 @@ from rest_framework import serializers
 from controlplane.clusters.inputs import ClusterCreateInputs
 from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
 from controlplane.clusters.snippets import LANGUAGES
-from controlplane.common.serializers import Shape, etag_field, page_serializer
+from controlplane.common.serializers import ParamsField, Shape, etag_field, page_serializer
 from controlplane.observed.serializers import HealthSerializer, ObservedSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.operations.shapes import plan_shape
@@ -13,7 +13,11 @@ class BrokerDriftSerializer(Shape):
     field = serializers.CharField(help_text="live, host, port or rack.")
     desired = serializers.CharField(allow_blank=True)
     observed = serializers.CharField(allow_blank=True)
-    text = serializers.CharField()
+    text = serializers.CharField(help_text="What differs, a sentence in English.")
+    text_code = serializers.CharField(
+        help_text="Which sentence it is; it stays when the sentence is put another way."
+    )
+    params = ParamsField(help_text="What was put into the sentence; null: none.")
 
 
 class BrokerSerializer(Shape):

@@ -1,6 +1,6 @@
 """What is not as it was left, and what of it cannot be mended or told, each sentence by its code:
-what the apps of topics, access and drift say, and consoles in other languages put in their own
-words. Pure.
+what the apps of clusters, topics, access and drift say, and consoles in other languages put in
+their own words. Pure.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,15 @@ _CLIENT = "{client:unknown=every client id|other=client id #}"
 _WHERE = "partition {where}{more:none=|one= and # more partition|other= and # more partitions}"
 
 DIFFERENCES: Final[Mapping[str, str]] = {
+    "broker/away": (
+        "Broker {broker} should run on {host} and is not in the cluster"
+        "{said:unknown=|other=; its host says: #}."
+    ),
+    "broker/shown": (
+        "Broker {broker} shows the {field:host=host|port=port|rack=rack}"
+        " {observed:unknown=none|other=#} to clients; it was placed with"
+        " {desired:unknown=none|other=#}."
+    ),
     "topic": (
         f"{{field}} is {{observed:unknown=not set}} at the brokers; {_LEFT}"
         " {desired:unknown=set nothing|other=left #}."

@@ -3880,7 +3880,14 @@ export interface components {
             /** @description live, host, port or rack. */
             field: string;
             observed: string;
+            /** @description What was put into the sentence; null: none. */
+            params: {
+                [key: string]: string | number | null;
+            };
+            /** @description What differs, a sentence in English. */
             text: string;
+            /** @description Which sentence it is; it stays when the sentence is put another way. */
+            text_code: string;
         };
         BrokerEnd: {
             at_ms: number | null;

@@ -58,6 +58,12 @@ export async function openPage(path: string, answers: Answers = {}) {
 
 export const heading = () => screen.getByRole("heading", { level: 1 }).textContent;
 export const press = (name: string | RegExp) => fireEvent.click(screen.getByRole("button", { name }));
+/** What a sentence is shown about while the pointer is on it. */
+export const hintedBy = (text: string) => {
+  const [found] = screen.getAllByText(text).flatMap((element) => element.closest<HTMLElement>(".ps-status") ?? []);
+  if (!found) throw new Error(`${text} is no state`);
+  return found;
+};
 export const fill = (label: string | RegExp, value: string) =>
   fireEvent.change(screen.getByLabelText(label), { target: { value } });
 

@@ -21,6 +21,10 @@ def test_one_that_is_not_in_the_cluster_is_said_with_what_its_host_says():
     assert row["text"] == (
         "Broker 2 should run on 10.0.0.1 and is not in the cluster; its host says: backoff."
     )
+    assert (row["text_code"], row["params"]) == (
+        "broker/away",
+        {"broker": 2, "host": "10.0.0.1", "said": "backoff"},
+    )
     (row,) = broker_drift(PLACED, None)
     assert row["text"] == "Broker 2 should run on 10.0.0.1 and is not in the cluster."
 
@@ -30,7 +34,12 @@ def test_what_it_shows_to_clients_is_compared_with_where_it_was_placed(name, val
     (row,) = broker_drift(PLACED, {**FOUND, name: value})
     assert (row["field"], row["desired"]) == (name, str(PLACED[name]))
     assert row["observed"] == str(value or "")
-    assert row["text"].endswith(f"it was placed with {PLACED[name]}.")
+    assert row["text"] == (
+        f"Broker 2 shows the {name} {value or 'none'} to clients; it was placed with {PLACED[name]}."
+    )
+    observed = None if value is None else str(value)
+    params = {"broker": 2, "field": name, "observed": observed, "desired": str(PLACED[name])}
+    assert (row["text_code"], row["params"]) == ("broker/shown", params)
 
 
 @pytest.fixture

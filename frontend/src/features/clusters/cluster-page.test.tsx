@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { figure, openPage, press, rowsOf } from "@/testing/app";
+import { figure, hintedBy, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { broker, cluster, operation, plan, session, timelineEvent, versions } from "@/testing/samples";
 import { type Answers, ok, stale, unavailable } from "@/testing/server";
@@ -63,7 +63,19 @@ describe("one cluster", () => {
       broker(),
       broker({ id: 2, alive: false, observed_state: "backoff", pid: null, restarts: 3 }),
       broker({ id: 3, alive: false, observed_state: "exited", rack: null, host: "" }),
-      broker({ id: 4, drift: [{ field: "rack", desired: "a", observed: "b", text: "Broker 4 shows the rack b." }] }),
+      broker({
+        id: 4,
+        drift: [
+          {
+            field: "rack",
+            desired: "a",
+            observed: "b",
+            text: "of the service",
+            text_code: "broker/shown",
+            params: { broker: 4, field: "rack", observed: "b", desired: "a" },
+          },
+        ],
+      }),
       broker({ id: 5, drift: null }),
     ];
     await open({ cluster: ok(cluster({ brokers })) });
@@ -75,6 +87,8 @@ describe("one cluster", () => {
       ["5", "Alive", "a", "10.0.0.1:9092", "–", "–", "–", "–", "0", "4711", ""],
     ]);
     expect(figure("Brokers alive")).toBe("3 of 5");
+    fireEvent.pointerEnter(hintedBy("Not as placed"));
+    expect(await screen.findByText("Broker 4 shows the rack b to clients; it was placed with a.")).toBeTruthy();
   });
 
   it.each([

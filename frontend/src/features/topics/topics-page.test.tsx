@@ -1,8 +1,9 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { openPage, press, rowsOf } from "@/testing/app";
+import { hintedBy, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { session, topicCounts, topicRow } from "@/testing/samples";
+import { difference } from "@/testing/samples-drift";
 import { type Asked, ok, Refusal, stale } from "@/testing/server";
 
 const PATH = "/clusters/c1/topics";
@@ -51,6 +52,22 @@ describe("topics", () => {
       ["Zebra", "In sync", "6", "3", "–", "1,000", "2 KiB", "compacted"],
     ]);
     expect(screen.getByText("4 topics, 24 partitions")).toBeTruthy();
+  });
+
+  it("says in its own words how one differs that was changed outside", async () => {
+    const drift = [
+      {
+        ...difference({ text: "of the service", text_code: "topic" }),
+        params: { field: "retention.ms", observed: "7", desired: null },
+        operation_id: "op_1",
+      },
+    ];
+    await open([topicRow({ drift })]);
+    await rowsOf("Topics");
+    fireEvent.pointerEnter(hintedBy("Changed outside"));
+    expect(
+      await screen.findByText("retention.ms is 7 at the brokers; the last verified operation set nothing."),
+    ).toBeTruthy();
   });
 
   it("asks the server for what the address says, and for nothing that it has not", async () => {

@@ -2,7 +2,7 @@ import { Checkbox, Switch } from "@mantine/core";
 import { IconPlus, IconStack2 } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
 import { Breakable } from "@/components/breakable";
@@ -21,13 +21,17 @@ import { formatInteger } from "@/lib/format";
 import { favouritesAsked, useFavourites } from "@/lib/favourites";
 import { usePageOfList } from "@/lib/page";
 import { sortOf } from "@/lib/search";
+import { differenceText } from "@/lib/differences";
 import { exportList } from "@/lib/exports";
 import { isRefusal } from "@/lib/problem";
 import { useMayWrite } from "@/lib/permissions";
 import type { TopicRow } from "@/lib/types";
 import { words } from "@/words/topics";
-import { type BulkAction, BulkBar, BulkDialog } from "./bulk";
+import { type BulkAction, BulkBar } from "./bulk-bar";
 import { BULK_MAX } from "./bulk-run";
+
+/** Plans of several topics: their code comes when some are chosen, not with the list. */
+const BulkDialog = lazy(() => import("./bulk-dialog"));
 
 const say = words.topicsPage;
 
@@ -40,7 +44,7 @@ export function TopicHealth({
 }) {
   if (topic.offline > 0) return <Status tone="bad" label={say.offline(topic.offline)} hint={say.offlineHint} />;
   if (topic.drift && topic.drift.length > 0 && topic.under_replicated === 0)
-    return <Status tone="warn" label={say.changedOutside} hint={topic.drift.map((row) => row.text).join(" ")} />;
+    return <Status tone="warn" label={say.changedOutside} hint={topic.drift.map(differenceText).join(" ")} />;
   if (topic.under_replicated > 0)
     return <Status tone="warn" label={say.behind(topic.under_replicated)} hint={say.behindHint} />;
   return <Status tone="ok" label={say.inSync} />;
@@ -264,15 +268,17 @@ function TopicsOfCluster({ clusterId }: { clusterId: string }) {
         </PartView>
       </Card>
       {acting && (
-        <BulkDialog
-          clusterId={clusterId}
-          action={acting.action}
-          names={acting.names}
-          onClose={() => {
-            setActing(null);
-            setChosen([]);
-          }}
-        />
+        <Suspense>
+          <BulkDialog
+            clusterId={clusterId}
+            action={acting.action}
+            names={acting.names}
+            onClose={() => {
+              setActing(null);
+              setChosen([]);
+            }}
+          />
+        </Suspense>
       )}
     </>
   );

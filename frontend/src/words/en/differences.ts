@@ -2,6 +2,10 @@
 export const differences = {
   "acl/added": "The rule “{rule}” is not there; the last verified operation added it.",
   "acl/removed": "The rule “{rule}” is there; the last verified operation removed it.",
+  "broker/away":
+    "Broker {broker} should run on {host} and is not in the cluster{said:unknown=|other=; its host says: #}.",
+  "broker/shown":
+    "Broker {broker} shows the {field:host=host|port=port|rack=rack} {observed:unknown=none|other=#} to clients; it was placed with {desired:unknown=none|other=#}.",
   "quota/client":
     "{key} of {client:unknown=every client id|other=client id #} is {observed:unknown=not set}; the last verified operation {desired:unknown=took it away|other=left #}.",
   "quota/client-of-user":

@@ -11,39 +11,12 @@ import { summaryText } from "@/lib/sentences";
 import { errorText } from "@/lib/step-details";
 import type { PlanRequest } from "@/lib/types";
 import { words } from "@/words/topics";
-import { BULK_MAX, type BulkRow, planAll, runAll } from "./bulk-run";
+import type { BulkAction } from "./bulk-bar";
+import { type BulkRow, planAll, runAll } from "./bulk-run";
 
 const say = words.bulk;
 
 const HOUR_MS = 3_600_000;
-export type BulkAction = "delete" | "retention";
-
-interface BulkBarProps {
-  chosen: string[];
-  onClear: () => void;
-  onAct: (action: BulkAction) => void;
-}
-
-/** What can be done with the topics that are chosen. */
-export function BulkBar({ chosen, onClear, onAct }: BulkBarProps) {
-  if (chosen.length === 0) return null;
-  return (
-    <Group gap="sm" px={14} py={8} role="group" aria-label={say.chosenTopics}>
-      <span role="status">
-        {chosen.length >= BULK_MAX ? say.chosenTheMost(chosen.length) : say.chosen(chosen.length)}
-      </span>
-      <Button size="xs" variant="default" onClick={() => onAct("retention")}>
-        {say.changeRetention}
-      </Button>
-      <Button size="xs" color="red" variant="light" onClick={() => onAct("delete")}>
-        {say.deleteWord}
-      </Button>
-      <Button size="xs" variant="subtle" onClick={onClear}>
-        {say.chooseNone}
-      </Button>
-    </Group>
-  );
-}
 
 interface BulkDialogProps {
   clusterId: string;
@@ -53,7 +26,7 @@ interface BulkDialogProps {
 }
 
 /** Asks for what is missing, shows what each plan puts at risk, then what came of each. */
-export function BulkDialog({ clusterId, action, names, onClose }: BulkDialogProps) {
+export default function BulkDialog({ clusterId, action, names, onClose }: BulkDialogProps) {
   const [hours, setHours] = useState<number | string>(24);
   const [forever, setForever] = useState(false);
   const [retentionMs, setRetentionMs] = useState<string | null>(null);

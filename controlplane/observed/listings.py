@@ -138,7 +138,7 @@ def names_in_order(values: Mapping[str, Any], wanted: Wanted) -> list[str]:
     """Names by what each is worth, as `in_order` has rows: for what no column says. Pure."""
     names = sorted(values)
     known = [name for name in names if values[name] is not None]
-    known.sort(key=lambda name: values[name], reverse=wanted.is_descending)
+    known.sort(key=values.__getitem__, reverse=wanted.is_descending)
     found = [*known, *(name for name in names if values[name] is None)]
     if not wanted.first:
         return found

@@ -10,8 +10,10 @@ from console.pages import analytics_parts
 from console.pages.shared import counts_of, observed, observed_parts
 from console.parts import Part
 from console.sources import Beside, OfSections
-from controlplane.analytics import selectors as analytics
 from controlplane.analytics.judged import judged_as, judged_groups
+from controlplane.analytics.latest import Latest, newest_lag
+from controlplane.analytics.selectors import lags_shown, sight_of
+from controlplane.analytics.standings import standings_of
 from controlplane.analytics.times import iso_ms, ms_of
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import reader_of, seen_cluster
@@ -58,12 +60,18 @@ def groups(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dic
     def page() -> Listed:
         return groups_listed(reader, wanted, lambda: judged_groups(tenant, scope, cluster_id))
 
+    @cache
+    def latest() -> Latest:
+        names = [row.key for row in page().rows]
+        return Latest(cluster_id, names, newest_lag(cluster_id))
+
     def rows(at: Section) -> list[dict[str, Any]]:
-        return with_diagnosis(reader, [group_row(row, at) for row in page().rows])
+        shown = [group_row(row, at) for row in page().rows]
+        return with_diagnosis(reader, shown, standings_of(latest()))
 
     def lag() -> dict[str, Any]:
-        names = [row.key for row in page().rows]
-        return analytics.lag_series(tenant, scope, cluster_id, groups=names, latest=True)
+        found = latest()
+        return lags_shown(found.newest, found.lags, sight_of(tenant, scope, cluster_id))
 
     def counts(_at: Section) -> dict[str, Any]:
         return counts_of(page(), wanted)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from controlplane.analytics.conf import conf
-from controlplane.analytics.last_gold import Found, last_rows
+from controlplane.analytics.last_gold import Found, last_rows, mark_of
 from controlplane.analytics.models import (
     CollectorState,
     GoldGroupExpiry,
@@ -26,13 +26,13 @@ from spark_analytics.contracts.statuses import Risk, Severity, Status
 
 LAG_OF_GOLD = (
     *("group", "topic", "status", "sampled_ms", "lag_records", "uncommitted_records"),
-    *("lag_seconds", "lag_seconds_at_least", "trend_records_per_s", "eta_seconds"),
+    *("lag_seconds", "lag_seconds_at_least", "trend_records_per_s", "eta_seconds", "pk"),
 )
 EXPIRY_OF_GOLD = (
     *("topic", "group", "status", "ts_ms"),
-    *("first_loss_in_s", "oldest_unread_expires_in_s"),
+    *("first_loss_in_s", "oldest_unread_expires_in_s", "pk"),
 )
-"""What pages that put all groups in order read of gold: both lists of the same rows."""
+"""What pages that put all groups in order read of gold: all lists of the same rows."""
 _OF_VERDICT = (
     *("group", "topic", "status", "sampled_ms", "lag_seconds", "lag_seconds_at_least", "risk"),
 )
@@ -46,15 +46,15 @@ def judged_groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Ju
     run (`last_gold`).
     """
     sees = sight_of(tenant, scope, cluster_id)
-    rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
-    newest_ms = rows.order_by("-ts_ms").values_list("ts_ms", flat=True).first()
-    lags = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD)
+    mark = mark_of(GoldGroupLag, cluster_id)
+    newest_ms = None if mark is None else mark[0]
+    lags = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD, mark)
     risks = last_rows(GoldGroupExpiry, cluster_id, newest_ms, EXPIRY_OF_GOLD)
     live = group_verdicts([cluster_id]).values_list(*_OF_VERDICT)
-    found = _newer(live, lags, risks)
+    found = newer(live, lags, risks)
     if not scope.sees_all:
         found = (row for row in found if sees(topic=row[1], group=row[0]))
-    return _worst_of(found)
+    return worst_of(found)
 
 
 def is_replaced(word: str, sampled_ms: int, gold_ms: int) -> bool:
@@ -64,32 +64,36 @@ def is_replaced(word: str, sampled_ms: int, gold_ms: int) -> bool:
     return word != _UNKNOWN and sampled_ms > gold_ms
 
 
-def _newer(live: Iterable[tuple[Any, ...]], lags: Found, risks: Found) -> Iterator[tuple[Any, ...]]:
-    """(group, topic, status, lag, its bound, risk): gold's where no newer verdict replaces it."""
-    seen = set()
+def newer(live: Iterable[tuple[Any, ...]], lags: Found, risks: Found) -> Iterator[tuple[Any, ...]]:
+    """(group, topic, status, lag, its bound, risk): gold's where no newer verdict replaces it.
+
+    It runs over all groups of a cluster: `is_replaced` stands here without its call.
+    """
+    lag_of, risk_of, seen = lags.get, risks.get, set()
     for group, topic, status, sampled_ms, lag_s, least_s, risk in live:
-        seen.add((group, topic))
-        lag, expiry = lags.get((group, topic)), risks.get((topic, group))
-        if lag is not None and not is_replaced(status, sampled_ms, lag[3]):
-            _, _, status, _, _, _, lag_s, least_s, *_ = lag
-        if expiry is not None and not is_replaced(risk, sampled_ms, expiry[3]):
+        series = (group, topic)
+        seen.add(series)
+        lag = lag_of(series)
+        if lag is not None and (status == _UNKNOWN or sampled_ms <= lag[3]):
+            status, lag_s, least_s = lag[2], lag[6], lag[7]
+        expiry = risk_of((topic, group)) if risks else None
+        if expiry is not None and (risk == _UNKNOWN or sampled_ms <= expiry[3]):
             risk = expiry[2]
         yield group, topic, status, lag_s, least_s, risk
-    for series, lag in lags.items():
-        if series not in seen:
-            group, topic, status, _, _, _, lag_s, least_s, *_ = lag
-            expiry = risks.get((topic, group))
-            yield group, topic, status, lag_s, least_s, None if expiry is None else expiry[2]
+    for series in [series for series in lags if series not in seen]:
+        lag, expiry = lags[series], risk_of(series[::-1])
+        yield *series, lag[2], lag[6], lag[7], None if expiry is None else expiry[2]
 
 
-def _worst_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, Judged]:
-    """By group the worst of its topics."""
+def worst_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, Judged]:
+    """By group the worst of its topics; of equally bad ones the first."""
     worst: dict[str, Judged] = {}
-    for group, _, status, known_s, least_s, risk in rows:
+    known = worst.get
+    for group, _, status, lag_s, least_s, risk in rows:
         harm, is_trouble = _harm_of(status, risk)
-        there = worst.get(group)
-        if there is None or there.harm is None or there.harm < harm:
-            worst[group] = Judged(harm, known_s if known_s is not None else least_s, is_trouble)
+        there = known(group)
+        if there is None or there[0] < harm:
+            worst[group] = Judged(harm, least_s if lag_s is None else lag_s, is_trouble)
     return worst
 
 

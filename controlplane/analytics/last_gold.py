@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag
 from controlplane.analytics.selectors import last_of_each
 
@@ -23,7 +25,9 @@ KEPT_MAX = 8
 KEPT_ROWS_MAX = 50_000
 """Of one of them; a longer one is read each time."""
 _Model = type[GoldGroupLag] | type[GoldGroupExpiry]
-_Mark = tuple[int, int, str]
+Mark = tuple[int, int, str]
+"""The newest window, its last row, and that row's run."""
+_KeptMark = tuple[int, int, str]
 """The instant that counts as the newest; the last row of the newest window, and its run."""
 
 
@@ -32,9 +36,9 @@ class _Kept:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._rows: OrderedDict[tuple[Any, ...], tuple[_Mark, Found]] = OrderedDict()
+        self._rows: OrderedDict[tuple[Any, ...], tuple[_KeptMark, Found]] = OrderedDict()
 
-    def get(self, key: tuple[Any, ...], mark: _Mark) -> Found | None:
+    def get(self, key: tuple[Any, ...], mark: _KeptMark) -> Found | None:
         with self._lock:
             known, rows = self._rows.get(key, (None, None))
             if known != mark:
@@ -42,7 +46,7 @@ class _Kept:
             self._rows.move_to_end(key)
             return rows
 
-    def put(self, key: tuple[Any, ...], mark: _Mark, rows: Found) -> None:
+    def put(self, key: tuple[Any, ...], mark: _KeptMark, rows: Found) -> None:
         with self._lock:
             self._rows[key] = mark, rows
             self._rows.move_to_end(key)
@@ -53,23 +57,46 @@ class _Kept:
 _kept = _Kept()
 
 
+def mark_of(model: _Model, cluster_id: str) -> Mark | None:
+    """None: it has no rows."""
+    rows = _rows(model, cluster_id).order_by("-ts_ms", "-pk")
+    found: Mark | None = rows.values_list("ts_ms", "pk", "run_id").first()
+    return found
+
+
 def last_rows(
-    model: _Model, cluster_id: str, newest_ms: int | None, columns: tuple[str, ...]
+    model: _Model,
+    cluster_id: str,
+    newest_ms: int | None,
+    columns: tuple[str, ...],
+    mark: Mark | None = None,
 ) -> Found:
     """`columns` of the last row of each series that is present at `newest_ms`; the first two are
     the series. None: nothing was ever computed.
+
+    `mark` is the table's as it is now, of those who have it already.
     """
     if newest_ms is None:
         return {}
-    rows = model._default_manager.filter(cluster_id=cluster_id)  # noqa: SLF001 - Django's documented name
-    newest = rows.order_by("-ts_ms", "-pk").values_list("pk", "run_id").first()
-    if newest is None:
+    mark = mark or mark_of(model, cluster_id)
+    if mark is None:
         return {}
-    key, mark = (model, cluster_id, columns), (newest_ms, *newest)
-    known = _kept.get(key, mark)
+    known = kept_rows(model, cluster_id, newest_ms, columns, mark)
     if known is not None:
         return known
-    found = {row[:2]: row for row in last_of_each(rows, newest_ms).values_list(*columns)}
+    last = last_of_each(_rows(model, cluster_id), newest_ms).values_list(*columns)
+    found = {row[:2]: row for row in last}
     if len(found) <= KEPT_ROWS_MAX:
-        _kept.put(key, mark, found)
+        _kept.put((model, cluster_id, columns), (newest_ms, *mark[1:]), found)
     return found
+
+
+def kept_rows(
+    model: _Model, cluster_id: str, newest_ms: int, columns: tuple[str, ...], mark: Mark
+) -> Found | None:
+    """The same where they are kept since the last run; None: they would have to be read."""
+    return _kept.get((model, cluster_id, columns), (newest_ms, *mark[1:]))
+
+
+def _rows(model: _Model, cluster_id: str) -> QuerySet[Any]:
+    return model._default_manager.filter(cluster_id=cluster_id)  # noqa: SLF001 - Django's documented name

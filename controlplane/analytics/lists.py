@@ -6,23 +6,21 @@ verdict of the collector replaces it; whole rows are read of what is on the page
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from controlplane.analytics.judged import (
-    EXPIRY_OF_GOLD,
-    LAG_OF_GOLD,
-    is_replaced,
-    word_of,
-)
-from controlplane.analytics.last_gold import Found, last_rows
+from controlplane.analytics.judged import EXPIRY_OF_GOLD, LAG_OF_GOLD, is_replaced, word_of
+from controlplane.analytics.last_gold import Found, Row, last_rows
+from controlplane.analytics.latest import Latest, newest_lag
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GoldTopicRetention
 from controlplane.analytics.newest import group_verdicts
 from controlplane.analytics.selectors import (
     answer_of,
     expiry_of_group,
-    lag_series,
+    lags_shown,
     last_of_each,
     retention_table,
     sight_of,
@@ -36,7 +34,8 @@ LAG_ORDERS = ("group", "topic", "status", "records", "seconds", "trend", "eta")
 RETENTION_ORDERS = ("topic", "bytes", "age", "retention", "expiry", "risk")
 TROUBLED_NAMED = 2
 _HELD = ("topic", "bytes", "age_seconds", "retention_ms")
-Rows = Iterable[tuple[Any, ...]]
+_HELD_ORDERS = ("bytes", "age", "retention")
+_NOTHING_KNOWN = (None,) * len(_HELD_ORDERS)
 _HARMED = frozenset({Severity.WARNING, Severity.DANGER})
 
 
@@ -49,7 +48,7 @@ class Paged:
 
 
 class LagFacts(NamedTuple):
-    """Of a group on a topic; units as in gold. None is unknown."""
+    """Of a group on a topic, as `LAG_OF_GOLD`; units as in gold. None is unknown."""
 
     group: str
     topic: str
@@ -61,25 +60,29 @@ class LagFacts(NamedTuple):
     lag_s_at_least: float | None
     trend: float | None
     eta_s: float | None
-    is_live: bool = False
-
-    def worth(self, order: str) -> Any:
-        """What an order is of; None comes last either way."""
-        if order == "records":
-            return None if self.records is None and not self.uncommitted else self.unread
-        if order == "seconds":
-            return self.lag_s if self.lag_s is not None else self.lag_s_at_least
-        if order == "eta":
-            return self.eta_s
-        return getattr(self, order)
+    pk: int
 
     @property
-    def unread(self) -> int:
+    def unread(self) -> int | None:
+        """None: nothing of it is known."""
+        if self.records is None and not self.uncommitted:
+            return None
         return (self.records or 0) + (self.uncommitted or 0)
+
+    @property
+    def seconds(self) -> float | None:
+        return self.lag_s if self.lag_s is not None else self.lag_s_at_least
+
+
+_WORTH = {order: attrgetter(order) for order in LAG_ORDERS} | {
+    "records": attrgetter("unread"),
+    "eta": attrgetter("eta_s"),
+}
+"""What an order is of; None comes last either way."""
 
 
 class ExpiryFacts(NamedTuple):
-    """Of a group on a topic: what retention does to what it has not read, s."""
+    """Of a group on a topic, as `EXPIRY_OF_GOLD`: what retention does to what is unread, s."""
 
     topic: str
     group: str
@@ -87,17 +90,28 @@ class ExpiryFacts(NamedTuple):
     at_ms: int
     first_loss_s: float | None
     expires_s: float | None
-    is_live: bool = False
+    pk: int
 
     @property
     def is_endangered(self) -> bool:
-        return RISK_SEVERITY[word_of(Risk, self.risk)] in _HARMED
+        return _danger_of(self.risk)[0]
 
     @property
     def harm(self) -> tuple[int, float]:
         """Sorts the worst and soonest first."""
         left_s = float("inf") if self.first_loss_s is None else self.first_loss_s
-        return -rank(word_of(Risk, self.risk)), left_s
+        return -self.risk_rank, left_s
+
+    @property
+    def risk_rank(self) -> int:
+        return _danger_of(self.risk)[1]
+
+
+@cache
+def _danger_of(risk: str) -> tuple[bool, int]:
+    """Whether it is worth somebody's attention, and how bad it is."""
+    word = word_of(Risk, risk)
+    return RISK_SEVERITY[word] in _HARMED, rank(word)
 
 
 def lag_page(tenant: Tenant, scope: Scope, cluster_id: str, wanted: Wanted) -> Paged:
@@ -106,33 +120,35 @@ def lag_page(tenant: Tenant, scope: Scope, cluster_id: str, wanted: Wanted) -> P
     The counts say of all: groups, topics, in_trouble, troubled (names), lag_records, behind_s and
     whether that is exact, as it is not where only a bound is known.
     """
-    sees, sees_all = sight_of(tenant, scope, cluster_id), scope.sees_all
-    newest = GoldGroupLag.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
-    facts = {
-        (row.group, row.topic): row
-        for row in _lags(cluster_id, None if newest is None else newest.ts_ms)
-        if sees_all or sees(topic=row.topic, group=row.group)
-    }
-    worth: Any = {key: row.worth(wanted.sort) for key, row in facts.items()}
+    sees = sight_of(tenant, scope, cluster_id)
+    newest = newest_lag(cluster_id)
+    live, gold = _lags(cluster_id, newest)
+    if not scope.sees_all:
+        live, gold = (
+            [row for row in rows if sees(group=row[0], topic=row[1])] for rows in (live, gold)
+        )
+    # Plain tuples are sorted faster; the first two are another's in each.
+    facts = [*map(LagFacts._make, sorted([*live, *gold]))]
+    worth: Any = dict(zip([row[:2] for row in facts], map(_WORTH[wanted.sort], facts), strict=True))
     ordered: list[Any] = list(names_in_order(worth, wanted))
     page = page_within(wanted, len(ordered))
     shown = ordered[(page - 1) * wanted.size : page * wanted.size]
-    groups = sorted({group for group, _ in shown})
-    points = lag_series(tenant, scope, cluster_id, groups=groups, latest=True)["data"]
+    latest = Latest(cluster_id, {group for group, _ in shown}, newest)
+    points = lags_shown(newest, latest.lags, sees)["data"]
     by_key = {(point["group"], point["topic"]): point for point in points}
     answer = answer_of(
         newest,
         [by_key[key] for key in shown if key in by_key],
-        max((row.sampled_ms for row in facts.values()), default=None),
-        is_live=any(row.is_live for row in facts.values()),
+        max((row.sampled_ms for row in facts), default=None),
+        is_live=bool(live),
     )
     counts = {"page": page, "size": wanted.size, "matched": len(ordered)}
-    return Paged(answer, {**counts, **lag_figures([facts[key] for key in sorted(facts)])})
+    return Paged(answer, {**counts, **lag_figures(facts)})
 
 
 def lag_figures(rows: list[LagFacts]) -> dict[str, Any]:
     """Of rows by group and topic."""
-    behind_s = [(row.lag_s if row.lag_s is not None else row.lag_s_at_least) or 0 for row in rows]
+    behind_s = [row.seconds or 0 for row in rows]
     most = max(range(len(rows)), key=behind_s.__getitem__, default=None)
     limit = rank(Status.FALLING_BEHIND)
     harmful = {
@@ -159,21 +175,17 @@ def retention_page(tenant: Tenant, scope: Scope, cluster_id: str, wanted: Wanted
     sees, sees_all = sight_of(tenant, scope, cluster_id), scope.sees_all
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id)
     newest_ms = rows.order_by("-ts_ms").values_list("ts_ms", flat=True).first()
-    held: dict[str, tuple[Any, ...]] = {}
+    held: dict[str, Row] = {}
     if newest_ms is not None:
         last = last_of_each(rows, newest_ms, ("topic",)).values_list(*_HELD)
         held = {row[0]: row[1:] for row in last}
-    worst: dict[str, ExpiryFacts] = {}
-    for row in _expiries(cluster_id, newest_ms):
-        if not sees_all and not sees(group=row.group):
-            continue
-        if row.is_live:
-            held.setdefault(row.topic, (None, None, None))
-        if row.is_endangered or row.expires_s is not None:
-            there = worst.get(row.topic)
-            worst[row.topic] = row if there is None else min(there, row, key=_before)
+    live, gold = _expiries(cluster_id, newest_ms)
+    if not sees_all:
+        live, gold = ([row for row in each if sees(group=row[1])] for each in (live, gold))
+    held = dict.fromkeys([row[0] for row in live], _NOTHING_KNOWN) | held
+    worst = worst_expiries([*live, *gold])
     seen = {topic: held[topic] for topic in sorted(held) if sees_all or sees(topic=topic)}
-    worth = {topic: _worth(wanted.sort, topic, seen[topic], worst.get(topic)) for topic in seen}
+    worth = _worth_of_topics(wanted.sort, seen, worst)
     ordered = names_in_order(worth, wanted)
     page = page_within(wanted, len(ordered))
     shown = ordered[(page - 1) * wanted.size : page * wanted.size]
@@ -193,19 +205,33 @@ def retention_page(tenant: Tenant, scope: Scope, cluster_id: str, wanted: Wanted
     )
 
 
+def worst_expiries(rows: Iterable[Row]) -> dict[str, ExpiryFacts]:
+    """By topic the worst and soonest, of groups that may lose something."""
+    worst: dict[str, ExpiryFacts] = {}
+    for row in rows:
+        if row[5] is None and not _danger_of(row[2])[0]:
+            continue
+        found = ExpiryFacts._make(row)
+        there = worst.get(found.topic)
+        worst[found.topic] = found if there is None else min(there, found, key=_before)
+    return worst
+
+
 def _before(row: ExpiryFacts) -> tuple[Any, ...]:
     return not row.is_endangered, *row.harm, row.topic, row.group
 
 
-def _worth(order: str, topic: str, held: tuple[Any, ...], worst: ExpiryFacts | None) -> Any:
-    of_topic = dict(zip(("bytes", "age", "retention"), held, strict=True))
-    if order in of_topic:
-        return of_topic[order]
-    if order == "expiry":
-        return None if worst is None else worst.first_loss_s
-    if order == "risk":
-        return None if worst is None else rank(word_of(Risk, worst.risk))
-    return topic
+def _worth_of_topics(
+    order: str, held: Mapping[str, Row], worst: Mapping[str, ExpiryFacts]
+) -> dict[str, Any]:
+    """By topic what the order is of; None comes last either way."""
+    if order in _HELD_ORDERS:
+        at = _HELD_ORDERS.index(order)
+        return {topic: values[at] for topic, values in held.items()}
+    if order == "topic":
+        return {topic: topic for topic in held}
+    value = attrgetter("first_loss_s" if order == "expiry" else "risk_rank")
+    return {topic: value(worst[topic]) if topic in worst else None for topic in held}
 
 
 def _whole(
@@ -215,33 +241,30 @@ def _whole(
     return found[0] if found else None
 
 
-def _lags(cluster_id: str, newest_ms: int | None) -> Iterator[LagFacts]:
-    gold = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD)
-    live = group_verdicts([cluster_id]).values_list(*LAG_OF_GOLD)
-    return _newest(gold, live, LagFacts)
+def _lags(cluster_id: str, newest: GoldGroupLag | None) -> tuple[list[Row], list[Row]]:
+    newest_ms, mark = None, None
+    if newest is not None:
+        newest_ms, mark = newest.ts_ms, (newest.ts_ms, newest.pk, newest.run_id)
+    gold = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD, mark)
+    return by_collector_or_spark(gold, group_verdicts([cluster_id]).values_list(*LAG_OF_GOLD))
 
 
-def _expiries(cluster_id: str, newest_ms: int | None) -> Iterator[ExpiryFacts]:
+def _expiries(cluster_id: str, newest_ms: int | None) -> tuple[list[Row], list[Row]]:
     gold = last_rows(GoldGroupExpiry, cluster_id, newest_ms, EXPIRY_OF_GOLD)
     of_collector = {"status": "risk", "ts_ms": "sampled_ms"}
     columns = [of_collector.get(column, column) for column in EXPIRY_OF_GOLD]
-    live = group_verdicts([cluster_id]).values_list(*columns)
-    return _newest(gold, live, ExpiryFacts)
+    return by_collector_or_spark(gold, group_verdicts([cluster_id]).values_list(*columns))
 
 
-def _newest(gold: Found, live: Rows, facts: Callable[..., Any]) -> Iterator[Any]:
-    """Gold's where no newer verdict of the collector replaces it; both begin with the series, its
-    word, and the time.
+def by_collector_or_spark(gold: Found, live: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """The rows that count: the collector's, and gold's where no newer verdict replaces it; all
+    begin with the series, its word, and the time.
     """
-    seen = set()
+    known, of_collector, replaced = gold.get, [], set()
     for row in live:
         series = row[:2]
-        seen.add(series)
-        kept = gold.get(series)
+        kept = known(series)
         if kept is None or is_replaced(row[2], row[3], kept[3]):
-            yield facts(*row, is_live=True)
-        else:
-            yield facts(*kept)
-    for series, row in gold.items():
-        if series not in seen:
-            yield facts(*row)
+            of_collector.append(row)
+            replaced.add(series)
+    return of_collector, [row for series, row in gold.items() if series not in replaced]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -62,7 +62,6 @@ def lag_series(
     cluster_id: str,
     *,
     group: str | None = None,
-    groups: Collection[str] | None = None,
     topic: str | None = None,
     from_ms: int | None = None,
     to_ms: int | None = None,
@@ -81,8 +80,6 @@ def lag_series(
     live = group_verdicts([cluster_id]) if latest else GroupVerdict.objects.none()
     if group is not None:
         rows, live = rows.filter(group=group), live.filter(group=group)
-    if groups is not None:
-        rows, live = rows.filter(group__in=groups), live.filter(group__in=groups)
     if topic is not None:
         rows, live = rows.filter(topic=topic), live.filter(topic=topic)
     if latest:
@@ -94,6 +91,17 @@ def lag_series(
         end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
         begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
         found = thinned(rows, begin_ms, end_ms)
+    return lags_shown(newest, found, sees)
+
+
+def lags_shown(
+    newest: GoldGroupLag | None,
+    found: Iterable[GoldGroupLag | GroupVerdict],
+    sees: Callable[..., bool],
+) -> dict[str, Any]:
+    """{as_of, stale_after, run_id, data}: those of `found` that `sees` (see `sight_of`) lets be
+    shown; `newest` is the last row of gold.
+    """
     seen = [row for row in found if sees(topic=row.topic, group=row.group)]
     as_of_ms = max((row.sampled_ms for row in seen), default=None)
     is_live = any(isinstance(row, GroupVerdict) for row in seen)

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
-
-from django.db.models import QuerySet
+from collections.abc import Collection, Mapping
 
 from controlplane.analytics.conf import conf
+from controlplane.analytics.latest import Latest, newest_lag
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GroupVerdict
-from controlplane.analytics.newest import group_verdicts, newest_expiries, newest_lags
 from controlplane.analytics.rules import VERDICT_STALE_S, result_stale_s
-from controlplane.analytics.selectors import newest_of_each
 from controlplane.groups.diagnosis import Standing
 from controlplane.groups.sources import Facts, Series
 from spark_analytics.contracts.statuses import Risk, Status
-
-NAMES_A_STATEMENT = 500
 
 
 class StoredJudgements:
     """Of the collector, or of Spark where that is newer or alone knows."""
 
     def of(self, cluster_id: str, groups: Collection[str]) -> Mapping[str, list[Standing]]:
-        found: dict[str, list[Standing]] = {}
-        names = sorted(groups)
-        newest = GoldGroupLag.objects.filter(cluster_id=cluster_id).order_by("-ts_ms").first()
-        newest_ms = None if newest is None else newest.ts_ms
-        for start in range(0, len(names), NAMES_A_STATEMENT):
-            some = names[start : start + NAMES_A_STATEMENT]
-            for standing_of, standing in _standings(cluster_id, some, newest_ms):
-                found.setdefault(standing_of, []).append(standing)
-        return found
+        return standings_of(Latest(cluster_id, groups, newest_lag(cluster_id)))
 
     def partitions_of(self, cluster_id: str, groups: Collection[str]) -> Mapping[Series, Facts]:
         rows = GroupVerdict.objects.filter(cluster_id=cluster_id, group__in=sorted(groups))
@@ -39,20 +25,14 @@ class StoredJudgements:
         return {(group, topic): facts or {} for group, topic, facts in kept}
 
 
-def _standings(
-    cluster_id: str, groups: Collection[str], newest_ms: int | None
-) -> Iterable[tuple[str, Standing]]:
-    live = list(group_verdicts([cluster_id]).filter(group__in=groups))
-    wanted = {"cluster_id": cluster_id, "group__in": groups}
-    lags = _gold(GoldGroupLag.objects.filter(**wanted), newest_ms)
-    expiries = _gold(GoldGroupExpiry.objects.filter(**wanted), newest_ms)
-    by_key = {(row.group, row.topic): row for row in newest_expiries(expiries, live)}
-    for lag in newest_lags(lags, live):
-        yield lag.group, _standing(lag, by_key.get((lag.group, lag.topic)))
-
-
-def _gold(rows: QuerySet[Any], newest_ms: int | None) -> list[Any]:
-    return [] if newest_ms is None else newest_of_each(rows, newest_ms, ("group", "topic"))
+def standings_of(latest: Latest) -> Mapping[str, list[Standing]]:
+    """By group, as `Judgements.of` has them; for those who have read the rows already."""
+    by_key = {(row.group, row.topic): row for row in latest.expiries}
+    found: dict[str, list[Standing]] = {}
+    for lag in latest.lags:
+        standing = _standing(lag, by_key.get((lag.group, lag.topic)))
+        found.setdefault(lag.group, []).append(standing)
+    return found
 
 
 def _standing(

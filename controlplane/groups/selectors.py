@@ -1,8 +1,8 @@
 """Reads of groups: lists and pages from the observed tables. Plans ask the brokers (`rules`)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from django.db.models import F, Max, Q, QuerySet
 from django.db.models.fields.json import KT
@@ -59,9 +59,8 @@ JUDGED = ("verdict", "seconds")
 GROUP_ORDERS = (*COLUMNS, *JUDGED)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """How a group does on its worst topic.
+class Judged(NamedTuple):
+    """How a group does on its worst topic; a tuple, as a page makes one of each of its groups.
 
     Attributes:
         harm: sorts the worst last; null: nobody has judged it.
@@ -133,28 +132,31 @@ def _lags_in_order(
     reader: Reader, rows: QuerySet[ObservedRow], wanted: Wanted, judgements: Judgements
 ) -> dict[str, int | None]:
     """The lag by name, of all that match, in the order that is asked for."""
+    facts = list(_facts(reader, rows.filter(wanted.matching()), wanted))
     judged = judgements() if _is_judged(wanted) else {}
-    only_trouble, order = TROUBLE in wanted.filters, wanted.sort or "group"
-    lags: dict[str, int | None] = {}
-    worth: dict[str, Any] = {}
-    for name, lag, value in _facts(reader, rows.filter(wanted.matching()), wanted):
-        found = judged.get(name, NOT_JUDGED)
-        if not only_trouble or found.is_trouble:
-            lags[name] = lag
-            worth[name] = _worth(order, lag, value, found)
+    if TROUBLE in wanted.filters:
+        facts = [one for one in facts if judged.get(one[0], NOT_JUDGED).is_trouble]
+    lags = {one[0]: one[1] for one in facts}
+    if wanted.sort in JUDGED:
+        worth = _worth_judged(wanted.sort, lags, judged)
+    else:
+        worth = {one[0]: one[-1] for one in facts}
     return {name: lags[name] for name in names_in_order(worth, wanted)}
 
 
 def _facts(
     reader: Reader, rows: QuerySet[ObservedRow], wanted: Wanted
-) -> Iterable[tuple[str, int | None, Any]]:
-    """(name, lag, what the order is of where a column says it), as the reader sees them."""
+) -> Iterable[tuple[Any, ...]]:
+    """(name, lag, and last what the order is of where a column says it), as the reader sees them:
+    the lag is the last one too where no other column says it.
+    """
     order, is_lagging = wanted.sort, LAGGING in wanted.filters
     if reader.sees_all_topics:
         rows = rows.filter(MAY_BE_UNREAD) if is_lagging else rows
         column = COLUMNS.get(order, "lag")
         value = F(column) if isinstance(column, str) else column
-        return rows.order_by().values_list("key", "lag", value)
+        more = () if column == "lag" else (value,)
+        return rows.order_by().values_list("key", "lag", *more)
     cuts = (cut(reader, row) for row in rows.iterator(chunk_size=500))
     return (
         (row.key, row.row["lag"], row.row.get(order or "group"))
@@ -163,11 +165,18 @@ def _facts(
     )
 
 
-def _worth(order: str, lag: int | None, value: Any, judged: Judged) -> Any:
-    if order == "verdict":
-        # Equal harm: the longer lag first, one that is not known before none.
-        return None if judged.harm is None else (*judged.harm, lag or 0)
-    return judged.lag_s if order == "seconds" else value
+def _worth_judged(
+    order: str, lags: Mapping[str, int | None], judged: Mapping[str, Judged]
+) -> dict[str, Any]:
+    """By name what a judgement is worth; None: nobody has judged it."""
+    found = judged.get
+    if order == "seconds":
+        return {name: found(name, NOT_JUDGED).lag_s for name in lags}
+    # Equal harm: the longer lag first, one that is not known before none.
+    return {
+        name: None if (harm := found(name, NOT_JUDGED).harm) is None else (*harm, lag or 0)
+        for name, lag in lags.items()
+    }
 
 
 def group_row(row: ObservedRow, at: Section) -> dict[str, Any]:
@@ -180,9 +189,17 @@ def group_row(row: ObservedRow, at: Section) -> dict[str, Any]:
     return {**found, "unread_at_most": unread_at_most(found)}
 
 
-def with_diagnosis(reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of the list with their `diagnosis`, in a number of statements that grows by 500 rows."""
-    standings = _standings(reader, [row["group"] for row in rows])
+def with_diagnosis(
+    reader: Reader,
+    rows: list[dict[str, Any]],
+    judged: Mapping[str, list[Standing]] | None = None,
+) -> list[dict[str, Any]]:
+    """Rows of the list with their `diagnosis`, in a number of statements that grows by 500 rows.
+
+    `judged` is what `Judgements.of` would say of them, of those who have read it already.
+    """
+    names = [row["group"] for row in rows]
+    standings = _standings(reader, names) if judged is None else _seen(reader, judged)
     harmed = sorted(
         (name for name, found in standings.items() if any(s.severity in _HARMED for s in found)),
         key=lambda name: max(standing.harm for standing in standings[name]),
@@ -232,10 +249,15 @@ def group_detail(reader: Reader, group: str) -> dict[str, Any]:
 
 def _standings(reader: Reader, groups: list[str]) -> dict[str, list[Standing]]:
     """Of what the reader sees of their topics."""
-    found = judgements().of(reader.cluster_id, groups)
+    return _seen(reader, judgements().of(reader.cluster_id, groups))
+
+
+def _seen(reader: Reader, judged: Mapping[str, list[Standing]]) -> dict[str, list[Standing]]:
+    if reader.sees_all_topics:
+        return dict(judged)
     return {
         group: [standing for standing in standings if reader.sees_topic(standing.topic)]
-        for group, standings in found.items()
+        for group, standings in judged.items()
     }
 
 

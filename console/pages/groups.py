@@ -11,7 +11,8 @@ from console.pages.shared import counts_of, observed, observed_parts
 from console.parts import Part
 from console.sources import Beside, OfSections
 from controlplane.analytics.judged import judged_as, judged_groups
-from controlplane.analytics.latest import Latest, newest_lag
+from controlplane.analytics.last_gold import mark_by, newest_lag
+from controlplane.analytics.latest import Latest
 from controlplane.analytics.selectors import lags_shown, sight_of
 from controlplane.analytics.standings import standings_of
 from controlplane.analytics.times import iso_ms, ms_of
@@ -22,6 +23,7 @@ from controlplane.common.times import iso_of_ms
 from controlplane.groups.selectors import (
     GROUP_FILTERS,
     GROUP_ORDERS,
+    Judged,
     group_detail,
     group_row,
     groups_listed,
@@ -56,14 +58,19 @@ def groups(tenant: Tenant, scope: Scope, wanted: Wanted, cluster_id: str) -> dic
     cluster = seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     reader = reader_of(cluster, scope)
 
+    newest = cache(lambda: newest_lag(cluster_id))
+
+    def judged() -> dict[str, Judged]:
+        return judged_groups(tenant, scope, cluster_id, mark_by(newest()))
+
     @cache
     def page() -> Listed:
-        return groups_listed(reader, wanted, lambda: judged_groups(tenant, scope, cluster_id))
+        return groups_listed(reader, wanted, judged)
 
     @cache
     def latest() -> Latest:
         names = [row.key for row in page().rows]
-        return Latest(cluster_id, names, newest_lag(cluster_id))
+        return Latest(cluster_id, names, newest())
 
     def rows(at: Section) -> list[dict[str, Any]]:
         shown = [group_row(row, at) for row in page().rows]

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from controlplane.analytics.conf import conf
-from controlplane.analytics.last_gold import Found, last_rows, mark_of
+from controlplane.analytics.last_gold import Found, Mark, last_rows, mark_of
 from controlplane.analytics.models import (
     CollectorState,
     GoldGroupExpiry,
@@ -39,14 +39,16 @@ _OF_VERDICT = (
 _UNKNOWN = "UNKNOWN"
 
 
-def judged_groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Judged]:
+def judged_groups(
+    tenant: Tenant, scope: Scope, cluster_id: str, mark: Mark | None = None
+) -> dict[str, Judged]:
     """How each group does on the worst of its topics that are seen: as `lag_series` has it latest.
 
     It puts all groups of a cluster in order, so it reads few columns, as tuples, and gold once a
-    run (`last_gold`).
+    run (`last_gold`). `mark` is gold's as it is now, of those who have it already.
     """
     sees = sight_of(tenant, scope, cluster_id)
-    mark = mark_of(GoldGroupLag, cluster_id)
+    mark = mark or mark_of(GoldGroupLag, cluster_id)
     newest_ms = None if mark is None else mark[0]
     lags = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD, mark)
     risks = last_rows(GoldGroupExpiry, cluster_id, newest_ms, EXPIRY_OF_GOLD)

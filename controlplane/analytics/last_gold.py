@@ -64,6 +64,17 @@ def mark_of(model: _Model, cluster_id: str) -> Mark | None:
     return found
 
 
+def newest_lag(cluster_id: str) -> GoldGroupLag | None:
+    """The last row of the newest window, whatever group it is of."""
+    rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
+    return rows.order_by("-ts_ms", "-pk").first()
+
+
+def mark_by(newest: GoldGroupLag | None) -> Mark | None:
+    """As `mark_of`, for who has `newest_lag`."""
+    return None if newest is None else (newest.ts_ms, newest.pk, newest.run_id)
+
+
 def last_rows(
     model: _Model,
     cluster_id: str,

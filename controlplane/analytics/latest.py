@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from controlplane.analytics.judged import EXPIRY_OF_GOLD, LAG_OF_GOLD, is_replaced
-from controlplane.analytics.last_gold import Found, Series, kept_rows, mark_of
+from controlplane.analytics.last_gold import Found, Series, kept_rows, mark_by, mark_of
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GroupVerdict
 from controlplane.analytics.newest import group_verdicts, newest_expiries, newest_lags
 from controlplane.analytics.selectors import newest_of_each
@@ -20,12 +20,6 @@ NAMES_A_STATEMENT = 500
 _Model = type[GoldGroupLag] | type[GoldGroupExpiry]
 _Said = Mapping[Series, tuple[str, int]]
 """A word of the collector, and its sample."""
-
-
-def newest_lag(cluster_id: str) -> GoldGroupLag | None:
-    """The last row of the newest window, whatever group it is of."""
-    rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
-    return rows.order_by("-ts_ms", "-pk").first()
 
 
 class Latest:
@@ -75,10 +69,8 @@ class Latest:
         return [row for found in some for row in found]
 
     def _kept(self, model: _Model, newest_ms: int, columns: tuple[str, ...]) -> Found | None:
-        newest, mark = self.newest, None
-        if newest is not None and isinstance(newest, model):
-            mark = (newest.ts_ms, newest.pk, newest.run_id)
-        mark = mark or mark_of(model, self._cluster_id)
+        is_its_own = model is GoldGroupLag
+        mark = mark_by(self.newest) if is_its_own else mark_of(model, self._cluster_id)
         return {} if mark is None else kept_rows(model, self._cluster_id, newest_ms, columns, mark)
 
     def _not_replaced(self, kept: Found, group_at: int, said: _Said) -> list[int]:

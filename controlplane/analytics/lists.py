@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from controlplane.analytics.judged import EXPIRY_OF_GOLD, LAG_OF_GOLD, is_replaced, word_of
-from controlplane.analytics.last_gold import Found, Row, last_rows
-from controlplane.analytics.latest import Latest, newest_lag
+from controlplane.analytics.last_gold import Found, Row, last_rows, mark_by, newest_lag
+from controlplane.analytics.latest import Latest
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GoldTopicRetention
 from controlplane.analytics.newest import group_verdicts
 from controlplane.analytics.selectors import (
@@ -242,10 +242,8 @@ def _whole(
 
 
 def _lags(cluster_id: str, newest: GoldGroupLag | None) -> tuple[list[Row], list[Row]]:
-    newest_ms, mark = None, None
-    if newest is not None:
-        newest_ms, mark = newest.ts_ms, (newest.ts_ms, newest.pk, newest.run_id)
-    gold = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD, mark)
+    newest_ms = None if newest is None else newest.ts_ms
+    gold = last_rows(GoldGroupLag, cluster_id, newest_ms, LAG_OF_GOLD, mark_by(newest))
     return by_collector_or_spark(gold, group_verdicts([cluster_id]).values_list(*LAG_OF_GOLD))
 
 

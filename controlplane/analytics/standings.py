@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from controlplane.analytics.conf import conf
-from controlplane.analytics.latest import Latest, newest_lag
+from controlplane.analytics.last_gold import newest_lag
+from controlplane.analytics.latest import Latest
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GroupVerdict
 from controlplane.analytics.rules import VERDICT_STALE_S, result_stale_s
 from controlplane.groups.diagnosis import Standing

@@ -91,7 +91,7 @@ def groups_listed(reader: Reader, wanted: Wanted, judgements: Judgements) -> Lis
             rows=named(reader, rows, names[(page - 1) * wanted.size : page * wanted.size]),
             page=page,
             matched=len(names),
-            total=rows.count(),
+            total=rows.count() if _is_narrowed(wanted) else len(names),
             figures={
                 "largest_lag": max((lag for lag in lags.values() if lag is not None), default=None)
             },
@@ -121,6 +121,10 @@ def _is_judged(wanted: Wanted) -> bool:
 def _is_told_here(reader: Reader, wanted: Wanted) -> bool:
     """Whether the order is of what no column says."""
     return _is_judged(wanted) or not reader.sees_all_topics
+
+
+def _is_narrowed(wanted: Wanted) -> bool:
+    return bool(wanted.search or wanted.only_first or wanted.filters)
 
 
 def _match(wanted: Wanted) -> Q:

@@ -8,13 +8,20 @@ from functools import cache
 from typing import Any, TypeVar
 
 from controlplane.analytics.conf import conf
-from controlplane.analytics.last_gold import Found, Mark, last_rows, mark_of
+from controlplane.analytics.last_gold import (
+    EXPIRY_OF_GOLD,
+    LAG_OF_GOLD,
+    Found,
+    Mark,
+    last_rows,
+    mark_of,
+)
 from controlplane.analytics.models import (
     CollectorState,
     GoldGroupExpiry,
     GoldGroupLag,
 )
-from controlplane.analytics.newest import group_verdicts
+from controlplane.analytics.newest import UNKNOWN, group_verdicts
 from controlplane.analytics.rules import VERDICT_STALE_S, result_stale_s
 from controlplane.analytics.selectors import PRESENT_WITHIN_S, sight_of
 from controlplane.common.grants import Scope
@@ -24,19 +31,9 @@ from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.statuses import Risk, Severity, Status
 
-LAG_OF_GOLD = (
-    *("group", "topic", "status", "sampled_ms", "lag_records", "uncommitted_records"),
-    *("lag_seconds", "lag_seconds_at_least", "trend_records_per_s", "eta_seconds", "pk"),
-)
-EXPIRY_OF_GOLD = (
-    *("topic", "group", "status", "ts_ms"),
-    *("first_loss_in_s", "oldest_unread_expires_in_s", "pk"),
-)
-"""What pages that put all groups in order read of gold: all lists of the same rows."""
 _OF_VERDICT = (
     *("group", "topic", "status", "sampled_ms", "lag_seconds", "lag_seconds_at_least", "risk"),
 )
-_UNKNOWN = "UNKNOWN"
 
 
 def judged_groups(
@@ -59,13 +56,6 @@ def judged_groups(
     return worst_of(found)
 
 
-def is_replaced(word: str, sampled_ms: int, gold_ms: int) -> bool:
-    """Whether the collector's verdict, which says `word`, counts in the place of a row of gold: one
-    that knows less does not.
-    """
-    return word != _UNKNOWN and sampled_ms > gold_ms
-
-
 def newer(live: Iterable[tuple[Any, ...]], lags: Found, risks: Found) -> Iterator[tuple[Any, ...]]:
     """(group, topic, status, lag, its bound, risk): gold's where no newer verdict replaces it.
 
@@ -76,10 +66,10 @@ def newer(live: Iterable[tuple[Any, ...]], lags: Found, risks: Found) -> Iterato
         series = (group, topic)
         seen.add(series)
         lag = lag_of(series)
-        if lag is not None and (status == _UNKNOWN or sampled_ms <= lag[3]):
+        if lag is not None and (status == UNKNOWN or sampled_ms <= lag[3]):
             status, lag_s, least_s = lag[2], lag[6], lag[7]
         expiry = risk_of((topic, group)) if risks else None
-        if expiry is not None and (risk == _UNKNOWN or sampled_ms <= expiry[3]):
+        if expiry is not None and (risk == UNKNOWN or sampled_ms <= expiry[3]):
             risk = expiry[2]
         yield group, topic, status, lag_s, least_s, risk
     for series in [series for series in lags if series not in seen]:
@@ -94,7 +84,7 @@ def worst_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, Judged]:
     for group, _, status, lag_s, least_s, risk in rows:
         harm, is_trouble = _harm_of(status, risk)
         there = known(group)
-        if there is None or there[0] < harm:
+        if there is None or there.harm is None or there.harm < harm:
             worst[group] = Judged(harm, least_s if lag_s is None else lag_s, is_trouble)
     return worst
 

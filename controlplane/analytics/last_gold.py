@@ -16,6 +16,15 @@ from django.db.models import QuerySet
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag
 from controlplane.analytics.selectors import last_of_each
 
+LAG_OF_GOLD = (
+    *("group", "topic", "status", "sampled_ms", "lag_records", "uncommitted_records"),
+    *("lag_seconds", "lag_seconds_at_least", "trend_records_per_s", "eta_seconds", "pk"),
+)
+EXPIRY_OF_GOLD = (
+    *("topic", "group", "status", "ts_ms"),
+    *("first_loss_in_s", "oldest_unread_expires_in_s", "pk"),
+)
+"""What pages that put all groups in order read of gold: all lists of the same rows."""
 Series = tuple[str, str]
 Row = tuple[Any, ...]
 Found = Mapping[Series, Row]

@@ -10,10 +10,17 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from controlplane.analytics.judged import EXPIRY_OF_GOLD, LAG_OF_GOLD, is_replaced
-from controlplane.analytics.last_gold import Found, Series, kept_rows, mark_by, mark_of
+from controlplane.analytics.last_gold import (
+    EXPIRY_OF_GOLD,
+    LAG_OF_GOLD,
+    Found,
+    Series,
+    kept_rows,
+    mark_by,
+    mark_of,
+)
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GroupVerdict
-from controlplane.analytics.newest import group_verdicts, newest_expiries, newest_lags
+from controlplane.analytics.newest import group_verdicts, is_replaced, newest_expiries, newest_lags
 from controlplane.analytics.selectors import newest_of_each
 
 NAMES_A_STATEMENT = 500

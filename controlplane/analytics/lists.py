@@ -12,11 +12,19 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from controlplane.analytics.judged import EXPIRY_OF_GOLD, LAG_OF_GOLD, is_replaced, word_of
-from controlplane.analytics.last_gold import Found, Row, last_rows, mark_by, newest_lag
+from controlplane.analytics.judged import word_of
+from controlplane.analytics.last_gold import (
+    EXPIRY_OF_GOLD,
+    LAG_OF_GOLD,
+    Found,
+    Row,
+    last_rows,
+    mark_by,
+    newest_lag,
+)
 from controlplane.analytics.latest import Latest
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GoldTopicRetention
-from controlplane.analytics.newest import group_verdicts
+from controlplane.analytics.newest import group_verdicts, is_replaced
 from controlplane.analytics.selectors import (
     answer_of,
     expiry_of_group,
@@ -35,7 +43,7 @@ RETENTION_ORDERS = ("topic", "bytes", "age", "retention", "expiry", "risk")
 TROUBLED_NAMED = 2
 _HELD = ("topic", "bytes", "age_seconds", "retention_ms")
 _HELD_ORDERS = ("bytes", "age", "retention")
-_NOTHING_KNOWN = (None,) * len(_HELD_ORDERS)
+_NOTHING_KNOWN: Row = (None,) * len(_HELD_ORDERS)
 _HARMED = frozenset({Severity.WARNING, Severity.DANGER})
 
 

@@ -14,6 +14,9 @@ from django.db.models import QuerySet
 from controlplane.analytics.models import GroupVerdict
 from spark_analytics.contracts.statuses import Risk, Status
 
+UNKNOWN = "UNKNOWN"
+"""What nobody knows, as a status and as a risk."""
+
 
 class OfSeries(Protocol):
     """A group and topic; rows of the tables, or the columns of them that somebody needs."""
@@ -60,6 +63,13 @@ def group_verdicts(cluster_ids: Iterable[str]) -> QuerySet[GroupVerdict]:
     """
     rows = GroupVerdict.objects.filter(cluster_id__in=list(cluster_ids))
     return rows.defer("by_partition")
+
+
+def is_replaced(word: str, sampled_ms: int, gold_ms: int) -> bool:
+    """Whether the collector's verdict, which says `word`, counts in the place of a row of gold: one
+    that knows less does not.
+    """
+    return word != UNKNOWN and sampled_ms > gold_ms
 
 
 def newest_lags(

@@ -3,8 +3,8 @@
 import pytest
 
 from controlplane.analytics import last_gold
-from controlplane.analytics.judged import LAG_OF_GOLD, judged_groups
-from controlplane.analytics.last_gold import last_rows
+from controlplane.analytics.judged import judged_groups
+from controlplane.analytics.last_gold import LAG_OF_GOLD, last_rows
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GroupVerdict
 from controlplane.common.grants import EVERYTHING
 from spark_analytics.contracts.statuses import Status

@@ -4,18 +4,12 @@ import random
 
 import pytest
 
-from controlplane.analytics.judged import (
-    EXPIRY_OF_GOLD,
-    LAG_OF_GOLD,
-    is_replaced,
-    newer,
-    word_of,
-    worst_of,
-)
-from controlplane.analytics.last_gold import last_rows, newest_lag
+from controlplane.analytics.judged import newer, word_of, worst_of
+from controlplane.analytics.last_gold import EXPIRY_OF_GOLD, LAG_OF_GOLD, last_rows, newest_lag
 from controlplane.analytics.latest import Latest
 from controlplane.analytics.lists import LagFacts, by_collector_or_spark, worst_expiries
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GroupVerdict
+from controlplane.analytics.newest import is_replaced
 from controlplane.analytics.selectors import PRESENT_WITHIN_S
 from controlplane.analytics.standings import standings_of
 from controlplane.groups.diagnosis import harm_of, worse_severity

@@ -31,6 +31,8 @@ class HealingPolicy(Leased):
     changed_by = models.CharField(max_length=200, blank=True, default="")
     decided_code = models.CharField(max_length=40, blank=True, default="")
     decided_text = models.CharField(max_length=1000, blank=True, default="")
+    # Its sentences; none: it was cut, or an earlier version wrote it.
+    decided_parts = models.JSONField(default=list)
     decided_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
@@ -50,6 +52,7 @@ class HealingCase(Stateful):
     state = models.CharField(max_length=20, default=WAITING, choices=CASE_MOVES.choices)
     code = models.CharField(max_length=40)
     text = models.CharField(max_length=1000)
+    parts = models.JSONField(default=list)  # likewise
     operation_id = models.CharField(max_length=40, blank=True, default="")
     by = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)

@@ -9,7 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from controlplane.common.words import counted, lasting
+from controlplane.common.said import Said
+from controlplane.common.sentences import Param
+from controlplane.common.times import iso
+from controlplane.healing.sentences import decided, joined
 from controlplane.healing.states import ASK, OFF
 from controlplane.healing.windows import Window, is_open, opens_at
 
@@ -82,21 +85,25 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """`code` is stable; `text` a sentence; `broker` whom it is about, if anybody."""
+    """`code` is stable; `parts` its sentences; `broker` whom it is about, if anybody."""
 
     act: str
     code: str
-    text: str
+    parts: tuple[Said, ...]
     broker: int | None = None
+
+    @property
+    def text(self) -> str:
+        """In English."""
+        return joined(self.parts)
 
 
 def decide(policy: Policy, facts: Facts) -> Decision:
     """The one thing to do now, or what keeps it from being done."""
     if policy.mode == OFF:
-        return Decision(act=NONE, code="off", text="Self-healing is off.")
+        return _said(NONE, "off")
     if not facts.zookeeper_sure:
-        text = "ZooKeeper does not answer: which hosts are silent is not known."
-        return Decision(act=NONE, code="zookeeper-unsure", text=text)
+        return _said(NONE, "zookeeper-unsure")
     away = _away(facts)
     if not away:
         return _quiet(facts)
@@ -119,13 +126,10 @@ def _quiet(facts: Facts) -> Decision:
         if one.state in {"backoff", "exited"} and one.restarts >= CRASHES
     ]
     if not looping:
-        return Decision(act=NONE, code="well", text="Every host of the cluster is there.")
+        return _said(NONE, "well")
     one = looping[0]
-    text = (
-        f"Broker {one.id} has ended {one.restarts} times. Its agent starts it again, at most each"
-        " 30 s; another host would not mend what ends it."
-    )
-    return Decision(act=NONE, code="crash-loop", text=text, broker=one.id)
+    parts = (decided("crash-loop", broker=str(one.id), restarts=one.restarts),)
+    return Decision(act=NONE, code="crash-loop", parts=parts, broker=one.id)
 
 
 def _of_broker(one: BrokerFact, policy: Policy, facts: Facts) -> Decision:
@@ -134,70 +138,70 @@ def _of_broker(one: BrokerFact, policy: Policy, facts: Facts) -> Decision:
             return refusal
     why = _why(one, facts)
     if policy.mode == ASK:
-        text = f"{why} Putting broker {one.id} on another host is proposed."
-        return Decision(act=PROPOSE, code="proposed", text=text, broker=one.id)
+        parts = (why, decided("proposed", broker=str(one.id)))
+        return Decision(act=PROPOSE, code="proposed", parts=parts, broker=one.id)
     if not facts.is_harmed and not is_open(policy.windows, policy.time_zone, facts.now):
         return _outside(one, policy, facts, why)
-    harm = " Partitions fail already, so no window is waited for." if facts.is_harmed else ""
-    text = f"{why}{harm} Broker {one.id} is put on another host."
-    return Decision(act=REPLACE, code="replace", text=text, broker=one.id)
+    harm = (decided("partitions-fail"),) if facts.is_harmed else ()
+    parts = (why, *harm, decided("replace", broker=str(one.id)))
+    return Decision(act=REPLACE, code="replace", parts=parts, broker=one.id)
 
 
-def _why(one: BrokerFact, facts: Facts) -> str:
+def _said(act: str, code: str) -> Decision:
+    """Of the cluster, by the one sentence of this code."""
+    return Decision(act=act, code=code, parts=(decided(code),))
+
+
+def _of_one(one: BrokerFact, code: str) -> Decision:
+    """Nothing is done about the broker, by the one sentence of this code."""
+    parts = (decided(code, broker=str(one.id)),)
+    return Decision(act=NONE, code=code, parts=parts, broker=one.id)
+
+
+def _why(one: BrokerFact, facts: Facts) -> Said:
     if one.is_lost:
-        return f"The host of broker {one.id} was declared lost."
-    return f"The host of broker {one.id} is silent for {_silent(one, facts)}."
-
-
-def _silent(one: BrokerFact, facts: Facts) -> str:
-    since = one.silent_since or facts.now
-    return lasting(int((facts.now - since).total_seconds() * 1000))
+        return decided("why/lost", broker=str(one.id))
+    silent = facts.now - (one.silent_since or facts.now)
+    silent_ms = int(silent.total_seconds() * 1000)
+    return decided("why/silent", broker=str(one.id), silent_ms=silent_ms)
 
 
 def _premature(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None:
     """Nothing is known to be wrong with the broker, or not for long enough."""
     if one.is_up:
-        text = f"The agent of broker {one.id}'s host is silent; the broker is up and goes on."
-        return Decision(act=NONE, code="broker-up", text=text, broker=one.id)
+        return _of_one(one, "broker-up")
     if one.is_up is None:
-        text = f"Whether broker {one.id} is up could not be asked."
-        return Decision(act=NONE, code="cluster-silent", text=text, broker=one.id)
+        return _of_one(one, "cluster-silent")
     if one.id in facts.dismissed:
-        text = f"Somebody said that broker {one.id} is not to be put elsewhere."
-        return Decision(act=NONE, code="dismissed", text=text, broker=one.id)
+        return _of_one(one, "dismissed")
     if one.is_lost or one.silent_since is None:
         return None
     left_s = policy.replace_after_s - (facts.now - one.silent_since).total_seconds()
     if left_s <= 0:
         return None
-    text = f"{_why(one, facts)} It is waited for another {lasting(int(left_s * 1000))}."
-    return Decision(act=NONE, code="too-soon", text=text, broker=one.id)
+    parts = (_why(one, facts), decided("too-soon", left_ms=int(left_s * 1000)))
+    return Decision(act=NONE, code="too-soon", parts=parts, broker=one.id)
 
 
 def _forbidden(one: BrokerFact, policy: Policy, facts: Facts) -> Decision | None:
     """It would be done, and is not safe to be done by itself now."""
     why = _why(one, facts)
 
-    def wait(code: str, text: str) -> Decision:
-        return Decision(act=WAIT, code=code, text=f"{why} {text}", broker=one.id)
+    def wait(code: str, **params: Param) -> Decision:
+        parts = (why, decided(code, **params))
+        return Decision(act=WAIT, code=code, parts=parts, broker=one.id)
 
     together = _together(one, facts)
     if together > 1:
-        return wait(
-            "several-silent",
-            f"{counted(together, 'host')} fell silent at about the same time or since: that may be"
-            " a cut of the network, so nothing is done by itself.",
-        )
+        return wait("several-silent", hosts=together)
     if facts.under_way:
-        return wait("under-way", f"{facts.under_way} is under way; one thing at a time.")
+        return wait("under-way", kind=facts.under_way)
     for broker, at in facts.failed:
         if broker == one.id and facts.now - at < AGAIN_AFTER:
-            return wait("failed-before", "The last try failed; it is tried again later.")
+            return wait("failed-before")
     today = sum(facts.now - at < DAY for at in facts.started)
     if today >= policy.per_day_max:
-        return wait(
-            "bound-reached", f"{counted(today, 'broker')} were put elsewhere in the last 24 hours."
-        )
+        return wait("bound-reached", brokers=today)
     return None
 
 
@@ -209,11 +213,11 @@ def _together(one: BrokerFact, facts: Facts) -> int:
     return sum(since >= earliest for since in facts.silent_hosts.values())
 
 
-def _outside(one: BrokerFact, policy: Policy, facts: Facts, why: str) -> Decision:
+def _outside(one: BrokerFact, policy: Policy, facts: Facts, why: Said) -> Decision:
     opens = opens_at(policy.windows, policy.time_zone, facts.now)
-    when = "" if opens is None else f" The next one opens at {opens:%Y-%m-%d %H:%M} UTC."
-    text = f"{why} No maintenance window is open, and no partition fails.{when}"
-    return Decision(act=WAIT, code="outside-window", text=text, broker=one.id)
+    when = () if opens is None else (decided("window-opens", opens_at=iso(opens)),)
+    parts = (why, decided("outside-window"), *when)
+    return Decision(act=WAIT, code="outside-window", parts=parts, broker=one.id)
 
 
 # -- how long hosts are silent ------------------------------------------------------------------

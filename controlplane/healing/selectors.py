@@ -16,6 +16,7 @@ from controlplane.healing.models import (
     HostDrain,
     HostZooKeeperChange,
 )
+from controlplane.healing.sentences import shown
 from controlplane.healing.states import PROPOSED
 from controlplane.healing.waiting import kept
 from controlplane.healing.windows import Window, is_open, opens_at, window_of
@@ -32,7 +33,7 @@ def healing_dict(cluster: Cluster, *, locked: bool = False) -> dict[str, Any]:
     row = rows.filter(pk=cluster.pk).first() or HealingPolicy(cluster=cluster)
     now = timezone.now()
     windows: list[Window] = [window_of(each) for each in row.windows]
-    shown = {
+    policy = {
         "mode": row.mode,
         "replace_after_s": row.replace_after_s,
         "per_day_max": row.per_day_max,
@@ -47,13 +48,14 @@ def healing_dict(cluster: Cluster, *, locked: bool = False) -> dict[str, Any]:
             case_dict(case) for case in HealingCase.objects.filter(cluster=cluster)[:CASES_SHOWN]
         ],
     }
-    return with_tag(shown, observed=OBSERVED)
+    return with_tag(policy, observed=OBSERVED)
 
 
 def _decision(row: HealingPolicy) -> dict[str, Any] | None:
     if row.decided_at is None:
         return None
-    return {"code": row.decided_code, "text": row.decided_text, "at": iso(row.decided_at)}
+    said = shown(row.decided_text, row.decided_parts)
+    return {"code": row.decided_code, **said, "at": iso(row.decided_at)}
 
 
 def case_dict(case: HealingCase) -> dict[str, Any]:
@@ -63,7 +65,7 @@ def case_dict(case: HealingCase) -> dict[str, Any]:
         "silent_since": iso(case.silent_since),
         "state": case.state,
         "code": case.code,
-        "text": case.text,
+        **shown(case.text, case.parts),
         "operation_id": case.operation_id or None,
         "by": case.by or None,
         "created_at": iso(case.created_at),

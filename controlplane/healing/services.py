@@ -27,6 +27,7 @@ from controlplane.healing.rules import (
     Policy,
     decide,
 )
+from controlplane.healing.sentences import as_it_came, decided, kept, refused
 from controlplane.healing.states import (
     DISMISSED,
     FAILED,
@@ -45,10 +46,7 @@ from controlplane.operations.states import ACTIVE_STATES, SUCCEEDED
 
 log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=120)
-TEXT_MAX = 1_000
-ODD = Decision(
-    act=WAIT, code="look-failed", text="The last look at the cluster failed; another one is taken."
-)
+ODD = Decision(act=WAIT, code="look-failed", parts=(decided("look-failed"),))
 _STATE_OF = {WAIT: WAITING, PROPOSE: PROPOSED, REPLACE: WAITING}
 
 
@@ -84,22 +82,24 @@ def _heal(cluster_id: str, silent: dict[str, datetime] | None, now: datetime) ->
     token = leases.claim(rows, LEASE)
     if token is None:
         return False
-    kept: dict[str, Any] = _decided(ODD, now)
+    found: dict[str, Any] = _decided(ODD, now)
     try:
         row = rows.select_related("cluster__tenant").get()
         facts = facts_of(row.cluster, silent, now)
         decision = decide(policy_of(row), facts)
         begun = carry_out(row.cluster, decision, facts)
-        kept = _decided(begun, now)
+        found = _decided(begun, now)
         return begun.act == REPLACE
     finally:
-        leases.release(rows, token, **kept)
+        leases.release(rows, token, **found)
 
 
 def _decided(decision: Decision, now: datetime) -> dict[str, Any]:
+    text, parts = kept(decision.parts)
     return {
         "decided_code": decision.code[:40],
-        "decided_text": storable(decision.text)[:TEXT_MAX],
+        "decided_text": text,
+        "decided_parts": parts,
         "decided_at": now,
     }
 
@@ -129,10 +129,10 @@ def _begin(cluster: Cluster, case: HealingCase, decision: Decision) -> Decision:
     try:
         operation = replace_now(cluster, case.broker_id, way=REBUILD, reason=decision.text)
     except Problem as problem:
-        text = f"{decision.text} It is refused: {problem.detail}"
-        refused = Decision(act=WAIT, code=problem.code, text=text, broker=case.broker_id)
-        move(case, WAITING, refused)
-        return refused
+        parts = (*decision.parts, refused(problem.detail))
+        waits = Decision(act=WAIT, code=problem.code, parts=parts, broker=case.broker_id)
+        move(case, WAITING, waits)
+        return waits
     move(case, REPLACING, decision, operation_id=operation.id, started_at=timezone.now())
     return decision
 
@@ -147,11 +147,16 @@ def _opened(cluster: Cluster, decision: Decision, facts: Facts) -> HealingCase |
                 host_id=about.host_id,
                 silent_since=about.silent_since,
                 state=WAITING,
-                code=decision.code[:40],
-                text=storable(decision.text)[:TEXT_MAX],
+                **_reason(decision),
             )
     except IntegrityError:
         return None
+
+
+def _reason(decision: Decision) -> dict[str, Any]:
+    """As a case keeps it."""
+    text, parts = kept(decision.parts)
+    return {"code": decision.code[:40], "text": text, "parts": parts}
 
 
 @transaction.atomic
@@ -160,8 +165,7 @@ def move(
 ) -> None:
     """To another state, audited; in the same one only the reason changes."""
     before = case.state
-    text = storable(decision.text)
-    changed = {"code": decision.code[:40], "text": text[:TEXT_MAX], **also}
+    changed = {**_reason(decision), **also}
     if state != before:
         case.move_to(state)
         changed |= {"state": state, "moved_at": timezone.now()}
@@ -175,7 +179,7 @@ def move(
             actor=actor,
             action=f"healing.{state}",
             resource=f"broker/{case.broker_id}",
-            reason=text[:500],
+            reason=case.text[:500],
             data={"operation_id": also["operation_id"]} if "operation_id" in also else None,
             about=About(cluster_id=case.cluster_id, cluster_name=case.cluster.name),
         )
@@ -193,8 +197,8 @@ def _confirmed(case: HealingCase) -> None:
     begun = replacement_of(case.cluster, case.broker_id)
     if begun is None:
         return
-    text = f"{begun.actor} has it put on another host."
-    said = Decision(act=REPLACE, code="confirmed", text=text, broker=case.broker_id)
+    parts = (decided("confirmed", by=begun.actor),)
+    said = Decision(act=REPLACE, code="confirmed", parts=parts, broker=case.broker_id)
     move(
         case,
         REPLACING,
@@ -210,12 +214,13 @@ def _ended(case: HealingCase) -> None:
     if found is not None and found.state in ACTIVE_STATES:
         return
     if found is not None and found.state == SUCCEEDED:
-        text = f"Broker {case.broker_id} is in sync on another host."
-        move(case, HEALED, Decision(act=REPLACE, code="healed", text=text))
+        parts = (decided("healed", broker=str(case.broker_id)),)
+        move(case, HEALED, Decision(act=REPLACE, code="healed", parts=parts))
         return
     error = (found.error or {}) if found is not None else {}
-    text = str(error.get("detail") or "The replacement did not succeed.")
-    move(case, FAILED, Decision(act=WAIT, code=str(error.get("code", "failed")), text=text))
+    detail = error.get("detail")
+    parts = (as_it_came(str(detail)) if detail else decided("not-succeeded"),)
+    move(case, FAILED, Decision(act=WAIT, code=str(error.get("code", "failed")), parts=parts))
 
 
 @transaction.atomic
@@ -236,7 +241,8 @@ def dismiss(*, cluster: Cluster, case_id: str, actor: Actor) -> HealingCase:
         raise NotFound("Case not found.")
     if case.state != PROPOSED:
         raise Conflict(f"The case is {case.state}, not proposed.", code="not-proposed")
-    said = Decision(act=WAIT, code="dismissed", text=f"{actor.name} said no.")
+    parts = (decided("said-no", by=storable(actor.name)),)
+    said = Decision(act=WAIT, code="dismissed", parts=parts)
     move(case, DISMISSED, said, actor=actor, by=actor.name)
     case.refresh_from_db()
     return case

@@ -70,7 +70,8 @@ def schedule_dict(cluster: Cluster, *, locked: bool = False) -> dict[str, Any]:
 def _decision(row: RebalanceSchedule) -> dict[str, Any] | None:
     if row.decided_at is None:
         return None
-    return {"code": row.decided_code, "text": row.decided_text, "at": iso(row.decided_at)}
+    said = {"text": row.decided_text, "parts": []}
+    return {"code": row.decided_code, **said, "at": iso(row.decided_at)}
 
 
 def _run(run: ScheduledRebalance) -> dict[str, Any]:

@@ -6325,10 +6325,12 @@ export interface components {
             /** Format: date-time */
             moved_at: string;
             operation_id: string | null;
+            /** @description The sentences of text, one after the other. Empty: an earlier version wrote it, or it is too long. */
+            parts: components["schemas"]["DetailPart"][];
             /** Format: date-time */
             silent_since: string | null;
             state: components["schemas"]["HealingCaseStateEnum"];
-            /** @description Why it is in this state. */
+            /** @description Why it is in this state, in English. */
             text: string;
         };
         /** @enum {string} */
@@ -6337,6 +6339,9 @@ export interface components {
             /** Format: date-time */
             at: string;
             code: string;
+            /** @description The sentences of text, one after the other. Empty: an earlier version wrote it, or it is too long. */
+            parts: components["schemas"]["DetailPart"][];
+            /** @description In English. */
             text: string;
         };
         /** @enum {string} */

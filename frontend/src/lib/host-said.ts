@@ -2,25 +2,21 @@
  * leaves its own sentence. */
 import { words as names } from "@/words";
 import { words } from "@/words/host-said";
-import { filled, type Params, type Phrases } from "./templates";
+import { inTurn as allInTurn, put as filledIn, type Sentences } from "./said";
+import type { Params, Phrases } from "./templates";
 import type { HostMove, HostPlan, HostRefusal, PlatformHost, SaidPart } from "./types";
 
-type Sentences = Readonly<Record<string, string>>;
 const SUMMARIES: Sentences = words.summaries;
 const REFUSALS: Sentences = words.refusals;
 const NOWHERE: Sentences = words.nowhere;
 const PLACED: Sentences = words.placed;
 const PHRASES: Phrases = { kind: names.kinds };
 const WAITING: Sentences = words.waiting;
-const BETWEEN = " ";
 
-function put(sentences: Sentences, code: string | null, params: Params, text: string): string {
-  const template = code === null ? undefined : sentences[code];
-  return (template && filled(template, params, PHRASES)) ?? text;
-}
+const put = (sentences: Sentences, code: string | null, params: Params, text: string): string =>
+  filledIn(sentences, code, params, text, PHRASES);
 
-const inTurn = (sentences: Sentences, parts: readonly SaidPart[]): string =>
-  parts.map(({ code, params, text }) => put(sentences, code, params, text)).join(BETWEEN);
+const inTurn = (sentences: Sentences, parts: readonly SaidPart[]): string => allInTurn(sentences, parts, PHRASES);
 
 /** What an act on a host does. */
 export const hostSummary = (plan: Pick<HostPlan, "summary" | "summary_code" | "summary_params">): string =>

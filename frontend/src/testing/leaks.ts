@@ -33,7 +33,8 @@ function* strings(value: unknown): Generator<string> {
 
 /** A text has its code beside it, or is put together of parts that have; so has each of several texts. */
 function hasCode(row: object, name: string): boolean {
-  const { [`${name}_code`]: code, [`${name}_parts`]: parts, code: own, params } = row as Record<string, unknown>;
+  const { code: own, params, ...said } = row as Record<string, unknown>;
+  const { [`${name}_code`]: code, [`${name}_parts`]: parts = name === "text" ? said.parts : undefined } = said;
   const hasParts = (rows: unknown[]) => rows.length > 0 && rows.every((row) => !Array.isArray(row) || row.length > 0);
   const isPart = name === "text" && typeof own === "string" && typeof params === "object";
   return typeof code === "string" || (Array.isArray(parts) && hasParts(parts)) || isPart;

@@ -1,6 +1,4 @@
 /** Typical data for every page, by what it asks for: what a walk over all of them needs. */
-import type { Healing } from "@/lib/healing";
-import type { RebalanceSchedule } from "@/lib/rebalance-schedule";
 import type {
   ClientConfig,
   ClusterVersions,
@@ -46,6 +44,7 @@ import { consumption } from "./samples-throughput";
 import { backfill, mask } from "./samples-work";
 import { ACCESS, rule, read } from "./whole-console-access";
 import { ANALYSES, told } from "./whole-console-analyses";
+import { BY_ITSELF } from "./whole-console-by-itself";
 import { HOSTS } from "./whole-console-hosts";
 
 const gold = (...data: object[]) => ({ as_of: AT, run_id: "run_1", data });
@@ -121,32 +120,6 @@ const objective = {
 const usedBy = {
   ...{ cluster_id: "c1", cluster: "orders", topics: 2, groups: 1, gib_hours: 4291.53, gib_in: 17.79, gib_out: 17.77 },
   ...{ unknown_parts: 1, cost: "2.281178", cost_at_least: "2.281178", currency: "EUR", as_of_ms: 1, seen_share: 0.27 },
-};
-const healing: Healing = {
-  ...{ mode: "automatic", replace_after_s: 1800, per_day_max: 2, time_zone: "UTC", etag: ETAG },
-  ...{ windows: [{ day: "saturday", begins: "22:00", minutes: 240 }], window_open: false, window_opens_at: AT },
-  ...{ changed_at: AT, changed_by: "user:ada" },
-  decision: { code: "waits", text: "The host of broker 2 is silent for 5 min.", at: AT },
-  cases: [
-    {
-      ...{ id: "hc_1", broker: 2, silent_since: AT, state: "proposed", code: "proposed" },
-      ...{ text: "The host of broker 2 is silent for 1 h.", operation_id: null, by: null },
-      ...{ created_at: AT, moved_at: AT },
-    },
-  ],
-};
-const rebalance: RebalanceSchedule = {
-  ...{ enabled: true, threshold_percent: 20, throttle_bytes_per_s: 10_485_760, time_zone: "UTC", etag: ETAG },
-  ...{ windows: [{ day: "sunday", begins: "02:00", minutes: 120 }], window_open: true, window_opens_at: null },
-  ...{ changed_at: AT, changed_by: "user:ada", bytes_percent: 61.2, leaders_percent: null, looked_at: AT },
-  decision: { code: "under-replicated", text: "2 partitions are not in sync on all of their brokers.", at: AT },
-  runs: [
-    {
-      ...{ id: "rb_1", state: "succeeded", operation_id: "op_1", reason: "Broker 3 holds 16.0 GiB." },
-      ...{ result: "Move 12 partitions.", bytes_before: 60, bytes_after: 4.1, leaders_before: 0, leaders_after: null },
-      ...{ began_at: AT, ended_at: AT },
-    },
-  ],
 };
 const connect: ClientConfig = {
   ...{ values: {}, mechanisms: ["SCRAM-SHA-512", "SCRAM-SHA-256"], ca_pem: "-----BEGIN CERTIFICATE-----" },
@@ -302,8 +275,7 @@ export const WHOLE: Answers = {
     ...listed([{ text: "the last line", level: "ERROR", cut: true }]),
     ...{ size_bytes: 2048, written_at_ms: 0, answered_at_ms: 1 },
   },
-  "GET /api/v1/clusters/c1/healing": healing,
-  "GET /api/v1/clusters/c1/rebalance-schedule": rebalance,
+  ...BY_ITSELF,
   "GET /console/api/pages/groups/c1": {
     parts: { groups: ok([groupRow()]), counts: ok(groupCounts()), lag: ok(gold(lagPoint())) },
   },

@@ -88,7 +88,9 @@ def test_a_broker_of_a_silent_host_is_put_elsewhere_by_itself(brokers, clock):
     assert shown(brokers)["decision"]["code"] == "well"
     dies(brokers)
     assert clock.rounds(4) == 0
-    assert shown(brokers)["decision"]["code"] == "too-soon"
+    decision = shown(brokers)["decision"]
+    assert decision["code"] == "too-soon"
+    assert [part["code"] for part in decision["parts"]] == ["why/silent", "too-soon"]
     registers(brokers)
     assert clock.rounds(1) == 1
     (case,) = HealingCase.objects.all()
@@ -100,6 +102,8 @@ def test_a_broker_of_a_silent_host_is_put_elsewhere_by_itself(brokers, clock):
     clock.rounds(1)
     case.refresh_from_db()
     assert case.state == "healed"
+    (said,) = shown(brokers)["cases"][0]["parts"]
+    assert (said["code"], said["params"]) == ("healed", {"broker": "2"})
     assert Broker.objects.get(broker_id=2).host_id == "host-4"
     assert not LostBroker.objects.exists()
     acts = set(AuditEvent.objects.values_list("action", flat=True))
@@ -137,6 +141,10 @@ def test_asked_first_it_is_proposed_and_a_person_confirms(brokers, clock):
     clock.rounds(1)
     case = HealingCase.objects.get()
     assert (case.state, case.by) == ("replacing", "user:test")
+    assert case.text == "user:test has it put on another host."
+    assert case.parts == [
+        {"code": "confirmed", "params": {"by": "user:test"}, "text": case.text},
+    ]
 
 
 def test_a_person_says_no_while_the_silence_lasts(brokers, clock):
@@ -147,6 +155,9 @@ def test_a_person_says_no_while_the_silence_lasts(brokers, clock):
     assert client_for(brokers.tenant, "viewer").post(f"{address}/dismissal").status_code == 403
     found = client_for(brokers.tenant).post(f"{address}/dismissal")
     assert (found.status_code, found.json()["state"]) == (200, "dismissed")
+    (said,) = found.json()["parts"]
+    assert (said["code"], said["params"]) == ("said-no", {"by": "user:acme-owner"})
+    assert said["text"] == found.json()["text"] == "user:acme-owner said no."
     assert client_for(brokers.tenant).post(f"{address}/dismissal").status_code == 409
     clock.rounds(3)
     assert shown(brokers)["decision"]["code"] == "dismissed"
@@ -194,6 +205,13 @@ def test_what_would_be_lost_is_not_begun_and_says_so(brokers, clock):
     case = HealingCase.objects.get()
     assert (case.state, case.code) == ("waiting", "partitions-lost")
     assert "alone-0" in case.text
+    parts = shown(brokers)["cases"][0]["parts"]
+    codes = ["why/silent", "partitions-fail", "replace", "refused"]
+    assert [part["code"] for part in parts] == codes
+    assert parts[-1]["text"] == f"It is refused: {parts[-1]['params']['said']}"
+    assert case.text == " ".join(part["text"] for part in parts)
+    decision = shown(brokers)["decision"]
+    assert (decision["text"], decision["parts"]) == (case.text, case.parts)
 
 
 def test_a_failed_one_is_left_alone_for_a_while(brokers, clock):
@@ -209,6 +227,36 @@ def test_a_failed_one_is_left_alone_for_a_while(brokers, clock):
         ("failed", "place-gone"),
         ("waiting", "failed-before"),
     ]
+    failed = HealingCase.objects.get(state="failed")
+    assert [(part["code"], part["params"]) for part in failed.parts] == [
+        ("as-it-came", {"said": "Its host is gone."})
+    ]
+
+
+def test_a_replacement_that_failed_without_a_word_is_said_by_a_sentence(brokers, clock):
+    policy(brokers)
+    dies(brokers)
+    assert clock.rounds(6) == 1
+    Operation.objects.update(state="cancelled", error=None)
+    clock.rounds(1)
+    case = HealingCase.objects.get(state="failed")
+    assert case.text == "The replacement did not succeed."
+    assert [part["code"] for part in case.parts] == ["not-succeeded"]
+
+
+def test_a_text_that_an_earlier_version_wrote_is_shown_without_parts(brokers, clock):
+    """It writes the text alone, beside the parts of before."""
+    policy(brokers, mode="ask")
+    dies(brokers)
+    clock.rounds(6)
+    (case,) = shown(brokers)["cases"]
+    assert case["parts"]
+    assert shown(brokers)["decision"]["parts"]
+    HealingCase.objects.update(text="As before.")
+    HealingPolicy.objects.update(decided_text="As before.")
+    found = shown(brokers)
+    for said in (found["decision"], *found["cases"]):
+        assert (said["text"], said["parts"]) == ("As before.", [])
 
 
 # -- REST

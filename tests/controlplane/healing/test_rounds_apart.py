@@ -10,6 +10,7 @@ from controlplane.clusters.models import MANAGED, RUNNING, Broker
 from controlplane.healing import addresses, draining, following, services
 from controlplane.healing.models import HealingCase, HealingPolicy, HostAddressChange, HostDrain
 from controlplane.healing.rules import NONE, Decision
+from controlplane.healing.sentences import as_it_came
 from controlplane.operations.models import Operation
 from tests.controlplane.healing.test_rounds import brokers  # noqa: F401 - a fixture
 from tests.controlplane.support import ACTOR, cluster_make, tenant_make
@@ -48,12 +49,13 @@ def test_one_look_that_breaks_stops_no_other(two, monkeypatch, caplog):
 
 
 def test_a_reason_is_kept_without_what_no_database_takes(two, monkeypatch):
-    said = Decision(act=NONE, code="x" * 99, text="a\0b" + "x" * 2_000)
+    said = Decision(act=NONE, code="x" * 99, parts=(as_it_came("a\0b" + "x" * 2_000),))
     monkeypatch.setattr(services, "carry_out", lambda *_: said)
     services.heal_round(timezone.now())
     row = HealingPolicy.objects.get(cluster=two.cluster)
     assert row.decided_text.startswith("a?bx")
     assert (len(row.decided_text), len(row.decided_code)) == (1_000, 40)
+    assert row.decided_parts == [], "of a text that is cut there are none"
 
 
 def test_one_case_that_breaks_stops_no_other(two, monkeypatch):

@@ -13,6 +13,7 @@ from controlplane.administration.host_sentences import NOWHERE, REFUSALS
 from controlplane.administration.host_sentences import SUMMARIES as HOST_SUMMARIES
 from controlplane.clusters.placing_sentences import PLACED
 from controlplane.common.kafka_configs import allowed_broker_values, topic_setting_table
+from controlplane.healing.sentences import DECIDED
 from controlplane.healing.waiting import WAITING
 from controlplane.observed.drift_sentences import DIFFERENCES, PROBLEMS, UNREAD
 from controlplane.operations.extents import TITLES
@@ -178,6 +179,7 @@ def sentences() -> str:
                 "Readonly<Record<string, Readonly<Record<string, string>>>>",
                 host_sentences(),
             ),
+            ("What self-healing decides, as templates.", "HEALING", table, dict(DECIDED)),
             (
                 "What codes in parameters of sentences are called, by the parameter's name.",
                 "PHRASES",

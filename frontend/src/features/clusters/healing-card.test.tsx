@@ -16,7 +16,7 @@ const healing = {
   changed_by: "user:ada",
   window_open: true,
   window_opens_at: null,
-  decision: { code: "well", text: "Every host of the cluster is there.", at: AT },
+  decision: { code: "well", text: "Every host of the cluster is there.", parts: [], at: AT },
   cases: [],
   etag: '"h1"',
 };
@@ -27,6 +27,7 @@ const proposed = {
   state: "proposed",
   code: "proposed",
   text: "The host of broker 2 is silent for 1 h.",
+  parts: [],
   operation_id: null,
   by: null,
   created_at: AT,
@@ -78,6 +79,31 @@ describe("self-healing of a cluster", () => {
         inputs: { broker: 2 },
       }),
     );
+  });
+
+  it("says why in its own words, where the service says which sentences they are", async () => {
+    const why = { code: "why/silent", params: { broker: "2", silent_ms: 3_600_000 }, text: "Fly." };
+    const later = { code: "of-tomorrow", params: {}, text: "Only tomorrow's console knows." };
+    const by = { code: "proposed", params: { broker: "2" }, text: "Fly." };
+    await open({
+      ...healing,
+      decision: { code: "of-tomorrow", text: "Fly. Fly.", parts: [why, later], at: AT },
+      cases: [{ ...proposed, text: "Fly. Fly.", parts: [why, by] }],
+    });
+    const [row] = await rowsOf("Cases");
+    expect(row?.[2]).toContain(
+      "The host of broker 2 is silent for 1 hour. Putting broker 2 on another host is proposed.",
+    );
+    expect(screen.getByText("The host of broker 2 is silent for 1 hour. Only tomorrow's console knows.")).toBeTruthy();
+    expect(screen.queryByText(/Fly/)).toBeNull();
+  });
+
+  it("says the service's text of what an earlier version kept", async () => {
+    const decision = { code: "too-soon", text: "As before, for 5 min.", parts: [], at: AT };
+    await open({ ...healing, decision, cases: [proposed] });
+    const [row] = await rowsOf("Cases");
+    expect(row?.[2]).toContain("The host of broker 2 is silent for 1 h.");
+    expect(screen.getByText("As before, for 5 min.")).toBeTruthy();
   });
 
   it("is set with its windows, as it was read", async () => {

@@ -11,6 +11,7 @@ import { RelTime } from "@/components/rel-time";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import { type Healing, type HealingCase, useHealing } from "@/lib/healing";
+import { healingText } from "@/lib/healing-said";
 import { kindLabel } from "@/lib/kinds";
 import { useMayWrite } from "@/lib/permissions";
 import { isRefusal } from "@/lib/problem";
@@ -72,7 +73,7 @@ function Shown({ clusterId, healing, mayChange }: { clusterId: string; healing: 
         )}
         {healing.mode !== "off" &&
           (decision ? (
-            <Notice tone={QUIET.has(decision.code) ? "info" : "warn"} title={decision.text}>
+            <Notice tone={QUIET.has(decision.code) ? "info" : "warn"} title={healingText(decision)}>
               {say.lastLook(<RelTime at={decision.at} />)}
             </Notice>
           ) : (
@@ -126,7 +127,7 @@ function Cases({ clusterId, cases, mayChange }: { clusterId: string; cases: Heal
               <td className="ps-tnum">{row.broker}</td>
               <td>{say.states[row.state]}</td>
               <td style={{ overflowWrap: "anywhere", minWidth: "12rem" }}>
-                {row.text}{" "}
+                {healingText(row)}{" "}
                 {row.operation_id && (
                   <Link to="/operations/$operationId" params={{ operationId: row.operation_id }} className="ps-link">
                     {say.operation}

@@ -21,6 +21,7 @@ export { frame } from "./frame";
 export { grants } from "./grants";
 export { groups } from "./groups";
 export { healing } from "./healing";
+export { healingSaid } from "./healing-said";
 export { hostSaid } from "./host-said";
 export { insights } from "./insights";
 export { kinds } from "./kinds";

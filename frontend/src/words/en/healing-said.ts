@@ -1,0 +1,31 @@
+/** What self-healing says of its decisions and cases, in the format of `controlplane/common/sentences.py`. */
+export const healingSaid = {
+  off: "Self-healing is off.",
+  "zookeeper-unsure": "ZooKeeper does not answer: which hosts are silent is not known.",
+  "look-failed": "The last look at the cluster failed; another one is taken.",
+  well: "Every host of the cluster is there.",
+  "crash-loop":
+    "Broker {broker} has ended {restarts:one=# time|other=# times}. Its agent starts it again, at most each 30 s; another host would not mend what ends it.",
+  "why/lost": "The host of broker {broker} was declared lost.",
+  "why/silent": "The host of broker {broker} is silent for {silent_ms}.",
+  "broker-up": "The agent of broker {broker}'s host is silent; the broker is up and goes on.",
+  "cluster-silent": "Whether broker {broker} is up could not be asked.",
+  dismissed: "Somebody said that broker {broker} is not to be put elsewhere.",
+  "too-soon": "It is waited for another {left_ms}.",
+  "several-silent":
+    "{hosts:one=# host|other=# hosts} fell silent at about the same time or since: that may be a cut of the network, so nothing is done by itself.",
+  "under-way": "{kind} is under way; one thing at a time.",
+  "failed-before": "The last try failed; it is tried again later.",
+  "bound-reached": "{brokers:one=# broker|other=# brokers} were put elsewhere in the last 24 hours.",
+  "outside-window": "No maintenance window is open, and no partition fails.",
+  "window-opens": "The next one opens at {opens_at}.",
+  refused: "It is refused: {said}",
+  "partitions-fail": "Partitions fail already, so no window is waited for.",
+  proposed: "Putting broker {broker} on another host is proposed.",
+  replace: "Broker {broker} is put on another host.",
+  confirmed: "{by} has it put on another host.",
+  "said-no": "{by} said no.",
+  healed: "Broker {broker} is in sync on another host.",
+  "not-succeeded": "The replacement did not succeed.",
+  "as-it-came": "{said}",
+};

@@ -1,10 +1,11 @@
 """A sentence that was said: its code, what was put into it, and the English of both. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from controlplane.common.sentences import Param, rendered
+from controlplane.common.words import storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +46,30 @@ def named_by(name: str, said: Said | None) -> dict[str, Any]:
     if said is None:
         return {name: None, f"{name}_code": None, f"{name}_params": {}}
     return {name: said.text, f"{name}_code": said.code, f"{name}_params": dict(said.params)}
+
+
+def joined(parts: Iterable[Said]) -> str:
+    """The English of them, one after the other."""
+    return _joined(part.text for part in parts)
+
+
+def kept(parts: Iterable[Said], most: int) -> tuple[str, list[dict[str, Any]]]:
+    """The text, of `most` characters, and its parts as a row keeps them: none of a text that had
+    to be cut.
+    """
+    rows = [part.as_row() for part in parts]
+    text = storable(_joined(row["text"] for row in rows))
+    return text[:most], rows if len(text) <= most else []
+
+
+def parts_of(text: str, rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The parts that were kept beside a text, as REST says them.
+
+    Those that say something else are of before: an earlier version, which a release replaces
+    meanwhile, writes the text alone.
+    """
+    return rows if _joined(row["text"] for row in rows) == text else []
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return " ".join(texts)

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from controlplane.common.said import Said
+from controlplane.common.said import Said, joined
 from controlplane.common.sentences import Param
 from controlplane.common.times import iso
-from controlplane.healing.sentences import decided, joined
+from controlplane.healing.sentences import decided
 from controlplane.healing.states import ASK, OFF
 from controlplane.healing.windows import Window, is_open, opens_at
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.common.etags import with_tag
+from controlplane.common.said import parts_of
 from controlplane.common.times import iso
 from controlplane.healing.models import (
     HealingCase,
@@ -16,7 +17,6 @@ from controlplane.healing.models import (
     HostDrain,
     HostZooKeeperChange,
 )
-from controlplane.healing.sentences import shown
 from controlplane.healing.states import PROPOSED
 from controlplane.healing.waiting import kept
 from controlplane.healing.windows import Window, is_open, opens_at, window_of
@@ -33,7 +33,7 @@ def healing_dict(cluster: Cluster, *, locked: bool = False) -> dict[str, Any]:
     row = rows.filter(pk=cluster.pk).first() or HealingPolicy(cluster=cluster)
     now = timezone.now()
     windows: list[Window] = [window_of(each) for each in row.windows]
-    policy = {
+    shown = {
         "mode": row.mode,
         "replace_after_s": row.replace_after_s,
         "per_day_max": row.per_day_max,
@@ -48,14 +48,18 @@ def healing_dict(cluster: Cluster, *, locked: bool = False) -> dict[str, Any]:
             case_dict(case) for case in HealingCase.objects.filter(cluster=cluster)[:CASES_SHOWN]
         ],
     }
-    return with_tag(policy, observed=OBSERVED)
+    return with_tag(shown, observed=OBSERVED)
 
 
 def _decision(row: HealingPolicy) -> dict[str, Any] | None:
     if row.decided_at is None:
         return None
-    said = shown(row.decided_text, row.decided_parts)
-    return {"code": row.decided_code, **said, "at": iso(row.decided_at)}
+    return {
+        "code": row.decided_code,
+        "text": row.decided_text,
+        "parts": parts_of(row.decided_text, row.decided_parts),
+        "at": iso(row.decided_at),
+    }
 
 
 def case_dict(case: HealingCase) -> dict[str, Any]:
@@ -65,7 +69,8 @@ def case_dict(case: HealingCase) -> dict[str, Any]:
         "silent_since": iso(case.silent_since),
         "state": case.state,
         "code": case.code,
-        **shown(case.text, case.parts),
+        "text": case.text,
+        "parts": parts_of(case.text, case.parts),
         "operation_id": case.operation_id or None,
         "by": case.by or None,
         "created_at": iso(case.created_at),

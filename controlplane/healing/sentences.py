@@ -5,8 +5,8 @@ No sentence names a host: tenants read them. What comes from elsewhere (a plan t
 operation that failed) stays as it came.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from controlplane.common.said import Said, said_of
 from controlplane.common.sentences import Param
@@ -73,27 +73,3 @@ def as_it_came(text: str) -> Said:
 def refused(why: str) -> Said:
     """By the plan, whose sentence `why` is."""
     return decided("refused", said=storable(why))
-
-
-def joined(parts: Iterable[Said]) -> str:
-    return _joined(part.text for part in parts)
-
-
-def kept(parts: Iterable[Said]) -> tuple[str, list[dict[str, Any]]]:
-    """The text and its parts as a row keeps them; of a text that had to be cut there are none."""
-    rows = [part.as_row() for part in parts]
-    text = storable(_joined(row["text"] for row in rows))
-    return text[:TEXT_MAX], rows if len(text) <= TEXT_MAX else []
-
-
-def shown(text: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """{text, parts} as REST says them.
-
-    Parts that say something else than the text are of before: an earlier version, which a release
-    replaces meanwhile, writes the text alone.
-    """
-    return {"text": text, "parts": rows if _joined(row["text"] for row in rows) == text else []}
-
-
-def _joined(texts: Iterable[str]) -> str:
-    return " ".join(texts)

@@ -62,18 +62,18 @@ class HealingPolicyInputSerializer(Shape):
     time_zone = serializers.CharField(max_length=100, default="UTC", validators=[check_zone])
 
 
-def parts_field() -> DetailPartSerializer:
+def parts_field(of: str) -> DetailPartSerializer:
     return DetailPartSerializer(
         many=True,
-        help_text="The sentences of text, one after the other. Empty: an earlier version wrote it,"
-        " or it is too long.",
+        help_text=f"The sentences of {of}, one after the other. Empty: an earlier version wrote"
+        " it, or it is too long.",
     )
 
 
 class HealingDecisionSerializer(Shape):
     code = serializers.CharField()
     text = serializers.CharField(help_text="In English.")
-    parts = parts_field()
+    parts = parts_field("text")
     at = serializers.DateTimeField()
 
 
@@ -84,7 +84,7 @@ class HealingCaseSerializer(Shape):
     state = serializers.ChoiceField(CASE_MOVES.states)
     code = serializers.CharField()
     text = serializers.CharField(help_text="Why it is in this state, in English.")
-    parts = parts_field()
+    parts = parts_field("text")
     operation_id = serializers.CharField(allow_null=True)
     by = serializers.CharField(allow_null=True, help_text="Who decided; null: the service.")
     created_at = serializers.DateTimeField()

@@ -15,6 +15,7 @@ from controlplane.clusters.replacing_rules import REBUILD
 from controlplane.common import leases
 from controlplane.common.apart import apart
 from controlplane.common.problems import Conflict, NotFound, Problem
+from controlplane.common.said import kept
 from controlplane.common.words import storable
 from controlplane.healing.looking import facts_of, replacement_of, silent_hosts
 from controlplane.healing.models import HealingCase, HealingPolicy
@@ -27,7 +28,7 @@ from controlplane.healing.rules import (
     Policy,
     decide,
 )
-from controlplane.healing.sentences import as_it_came, decided, kept, refused
+from controlplane.healing.sentences import TEXT_MAX, as_it_came, decided, refused
 from controlplane.healing.states import (
     DISMISSED,
     FAILED,
@@ -95,7 +96,7 @@ def _heal(cluster_id: str, silent: dict[str, datetime] | None, now: datetime) ->
 
 
 def _decided(decision: Decision, now: datetime) -> dict[str, Any]:
-    text, parts = kept(decision.parts)
+    text, parts = kept(decision.parts, TEXT_MAX)
     return {
         "decided_code": decision.code[:40],
         "decided_text": text,
@@ -155,7 +156,7 @@ def _opened(cluster: Cluster, decision: Decision, facts: Facts) -> HealingCase |
 
 def _reason(decision: Decision) -> dict[str, Any]:
     """As a case keeps it."""
-    text, parts = kept(decision.parts)
+    text, parts = kept(decision.parts, TEXT_MAX)
     return {"code": decision.code[:40], "text": text, "parts": parts}
 
 

@@ -11,8 +11,11 @@ from datetime import datetime, timedelta
 from statistics import fmean
 from typing import Final
 
-from controlplane.common.words import counted, lasting
+from controlplane.common.said import Said, joined
+from controlplane.common.sentences import Param
+from controlplane.common.times import iso
 from controlplane.healing.windows import Window, is_open, opens_at
+from controlplane.reassignments.schedule_sentences import judged
 
 THRESHOLD_MIN, THRESHOLD, THRESHOLD_MAX = 5, 20, 500
 """Percent of the mean."""
@@ -92,32 +95,40 @@ class Imbalance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """`code` is stable, `text` a sentence."""
+    """`code` is stable, `parts` its sentences."""
 
     act: str
     code: str
-    text: str
+    parts: tuple[Said, ...]
+
+    @property
+    def text(self) -> str:
+        """In English."""
+        return joined(self.parts)
+
+
+def _said(act: str, code: str, **params: Param) -> Verdict:
+    """By the one sentence of this code."""
+    return Verdict(act=act, code=code, parts=(judged(code, **params),))
 
 
 def not_due(schedule: Schedule, past: Past, now: datetime) -> Verdict | None:
     """Why nobody is asked now; None where somebody is to look. Of code `LATER` it is no news."""
     if not schedule.enabled:
-        return Verdict(act=NONE, code="off", text="Scheduled rebalance is off.")
+        return _said(NONE, "off")
     if past.is_running:
-        return Verdict(act=NONE, code="running", text="The last one is under way.")
+        return _said(NONE, "running")
     if not is_open(schedule.windows, schedule.time_zone, now):
         opens = opens_at(schedule.windows, schedule.time_zone, now)
-        when = "" if opens is None else f" The next one opens at {opens:%Y-%m-%d %H:%M} UTC."
-        text = f"No maintenance window is open.{when}"
-        return Verdict(act=NONE, code="outside-window", text=text)
+        when = () if opens is None else (judged("window-opens", opens_at=iso(opens)),)
+        return Verdict(act=NONE, code="outside-window", parts=(judged("outside-window"), *when))
     rest = AGAIN_AFTER_FAILURE if past.has_failed else AGAIN_AFTER
     if past.ended_at is not None and now - past.ended_at < rest:
-        left = lasting(_minutes_ms(past.ended_at + rest - now))
-        which = "failed" if past.has_failed else "ended"
-        text = f"The last one {which} a short time ago; another look is taken in {left}."
-        return Verdict(act=NONE, code="rests", text=text)
+        sentence = "rests/failed" if past.has_failed else "rests"
+        said = judged(sentence, left_ms=_minutes_ms(past.ended_at + rest - now))
+        return Verdict(act=NONE, code="rests", parts=(said,))
     if past.looked_at is not None and now - past.looked_at < LOOK_EVERY:
-        return Verdict(act=NONE, code=LATER, text="The cluster was looked at just now.")
+        return _said(NONE, LATER)
     return None
 
 
@@ -127,20 +138,16 @@ def judge(schedule: Schedule, facts: Facts) -> Verdict:
 
 
 def _forbidden(facts: Facts) -> Verdict | None:
-    def wait(code: str, text: str) -> Verdict:
-        return Verdict(act=WAIT, code=code, text=text)
-
     if facts.under_way:
-        return wait("under-way", f"{facts.under_way} is under way; one thing at a time.")
+        return _said(WAIT, "under-way", kind=facts.under_way)
     if facts.moving:
-        return wait("moving", f"{counted(facts.moving, 'partition')} are being moved already.")
+        return _said(WAIT, "moving", partitions=facts.moving)
     if facts.missing:
-        return wait("broker-away", f"{counted(facts.missing, 'broker')} of the cluster are away.")
+        return _said(WAIT, "broker-away", brokers=facts.missing)
     if facts.is_healing:
-        return wait("healing", "A broker is about to be put on another host.")
+        return _said(WAIT, "healing")
     if facts.behind:
-        text = f"{counted(facts.behind, 'partition')} are not in sync on all of their brokers."
-        return wait("under-replicated", text)
+        return _said(WAIT, "under-replicated", partitions=facts.behind)
     return None
 
 
@@ -148,35 +155,37 @@ def _judged(schedule: Schedule, facts: Facts) -> Verdict:
     held, led = imbalance_of_bytes(facts.loads), imbalance_of_leaders(facts.loads)
     limit = schedule.threshold_percent
     if held.percent is None or led.percent is None:
-        text = "What some brokers hold is not known, and what is not known is not balanced."
-        return Verdict(act=WAIT, code="sizes-unknown", text=text)
+        return _said(WAIT, "sizes-unknown")
     if held.percent <= limit and led.percent <= limit:
-        text = (
-            f"Brokers are at most {held.percent:.0f} % from the mean by bytes and"
-            f" {led.percent:.0f} % by leaders; above {limit} % something is moved."
-        )
-        return Verdict(act=NONE, code="balanced", text=text)
-    said = [
-        text
-        for found, text in ((held, _of_bytes(held)), (led, _of_leaders(led)))
+        by_bytes, by_leaders = round(held.percent), round(led.percent)
+        percents = {"bytes_percent": by_bytes, "leaders_percent": by_leaders}
+        return _said(NONE, "balanced", **percents, limit_percent=limit)
+    far = [
+        said(found, found.percent)
+        for found, said in ((held, _of_bytes), (led, _of_leaders))
         if found.percent is not None and found.percent > limit
     ]
-    text = f"{' '.join(said)} Above {limit} % the cluster is rebalanced."
-    return Verdict(act=BEGIN, code="out-of-balance", text=text)
+    parts = (*far, judged("out-of-balance", limit_percent=limit))
+    return Verdict(act=BEGIN, code="out-of-balance", parts=parts)
 
 
-def _of_bytes(found: Imbalance) -> str:
-    return (
-        f"Broker {found.broker} holds {(found.has or 0) / GIB:.1f} GiB, {found.percent:.0f} % from"
-        f" the mean of {(found.mean or 0) / GIB:.1f} GiB."
+def _of_bytes(found: Imbalance, percent: float) -> Said:
+    return judged(
+        "far/bytes",
+        broker=str(found.broker),
+        held_gib=round((found.has or 0) / GIB, 1),
+        percent=round(percent),
+        mean_gib=round((found.mean or 0) / GIB, 1),
     )
 
 
-def _of_leaders(found: Imbalance) -> str:
-    return (
-        f"Broker {found.broker} is the preferred leader of"
-        f" {counted(int(found.has or 0), 'partition')}, {found.percent:.0f} % from the mean of"
-        f" {found.mean or 0:.1f}."
+def _of_leaders(found: Imbalance, percent: float) -> Said:
+    return judged(
+        "far/leaders",
+        broker=str(found.broker),
+        partitions=int(found.has or 0),
+        percent=round(percent),
+        mean=round(found.mean or 0.0, 1),
     )
 
 

@@ -61,6 +61,8 @@ class RebalanceSchedule(Leased):
     leaders_percent = models.FloatField(null=True)
     decided_code = models.CharField(max_length=40, blank=True, default="")
     decided_text = models.CharField(max_length=1000, blank=True, default="")
+    # Its sentences; none: it was cut, or an earlier version wrote it.
+    decided_parts = models.JSONField(default=list)
     decided_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
@@ -82,6 +84,7 @@ class ScheduledRebalance(Stateful):
     state = models.CharField(max_length=20, default=RUNNING, choices=RUN_MOVES.choices)
     operation_id = models.CharField(max_length=40)
     reason = models.CharField(max_length=1000)
+    reason_parts = models.JSONField(default=list)  # likewise
     result = models.CharField(max_length=1000, blank=True, default="")
     bytes_before = models.FloatField(null=True)
     leaders_before = models.FloatField(null=True)

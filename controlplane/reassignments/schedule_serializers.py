@@ -7,6 +7,7 @@ from controlplane.healing.serializers import (
     HealingDecisionSerializer,
     MaintenanceWindowSerializer,
     check_zone,
+    parts_field,
 )
 from controlplane.healing.windows import WINDOWS_MAX
 from controlplane.reassignments.imbalance import THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN
@@ -45,7 +46,8 @@ class ScheduledRebalanceSerializer(Shape):
     id = serializers.CharField()
     state = serializers.ChoiceField(RUN_MOVES.states)
     operation_id = serializers.CharField()
-    reason = serializers.CharField(help_text="Why it began.")
+    reason = serializers.CharField(help_text="Why it began, in English.")
+    reason_parts = parts_field("reason")
     result = serializers.CharField(allow_null=True, help_text="null: under way.")
     bytes_before = serializers.FloatField(allow_null=True, help_text=PERCENT)
     bytes_after = serializers.FloatField(allow_null=True, help_text=PERCENT)

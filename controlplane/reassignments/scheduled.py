@@ -22,6 +22,7 @@ from controlplane.clusters.models import RUNNING, Cluster
 from controlplane.common import leases
 from controlplane.common.apart import apart
 from controlplane.common.problems import Problem
+from controlplane.common.said import kept
 from controlplane.common.words import storable
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.patience import deadline
@@ -44,6 +45,7 @@ from controlplane.reassignments.models import RebalanceSchedule, ScheduledRebala
 from controlplane.reassignments.operations import Reassignment
 from controlplane.reassignments.schedule_ends import TEXT_MAX, follow_runs, run_record
 from controlplane.reassignments.schedule_facts import LOOK_S, UNKNOWN, facts_of, figures_of
+from controlplane.reassignments.schedule_sentences import judged, with_why
 from controlplane.reassignments.schedules import past_of, schedule_of
 from controlplane.tenants.models import ACTIVE
 
@@ -56,11 +58,7 @@ CLUSTERS_AT_A_TIME = 20
 RUNS_KEPT = 100
 """Of one cluster."""
 NOTHING_BETTER = "nothing-to-do"
-ODD = Verdict(
-    act=WAIT,
-    code="look-failed",
-    text="The last look at the cluster failed: what it answers is not understood.",
-)
+ODD = Verdict(act=WAIT, code="look-failed", parts=(judged("look-failed"),))
 
 
 def rebalance_round(now: datetime | None = None) -> int:
@@ -107,9 +105,11 @@ def _is_due(row: RebalanceSchedule, now: datetime) -> bool:
 
 
 def _decided(verdict: Verdict, now: datetime) -> dict[str, Any]:
+    text, parts = kept(verdict.parts, TEXT_MAX)
     return {
         "decided_code": verdict.code[:40],
-        "decided_text": storable(verdict.text)[:TEXT_MAX],
+        "decided_text": text,
+        "decided_parts": parts,
         "decided_at": now,
     }
 
@@ -121,19 +121,19 @@ def _look(cluster_id: str, now: datetime) -> bool:
     if token is None:
         return False
     # Whatever happens it was looked at: the others come before it the next time.
-    kept: dict[str, Any] = {"looked_at": now, **UNKNOWN, **_decided(ODD, now)}
+    seen: dict[str, Any] = {"looked_at": now, **UNKNOWN, **_decided(ODD, now)}
     try:
         row = rows.select_related("cluster__tenant").get()
         is_due = not_due(schedule_of(row), past_of(row.cluster, row), now) is None
         if not is_due or row.cluster.tenant.state != ACTIVE:
-            kept = {}  # another process was quicker, or somebody switched it off
+            seen = {}  # another process was quicker, or somebody switched it off
             return False
         with deadline(LOOK_S):
             verdict, figures = _seen(row)
-        kept |= {**figures, **_decided(verdict, now)}
+        seen |= {**figures, **_decided(verdict, now)}
         return verdict.act == BEGIN
     finally:
-        leases.release(rows, token, **kept)
+        leases.release(rows, token, **seen)
 
 
 def _seen(row: RebalanceSchedule) -> tuple[Verdict, dict[str, float | None]]:
@@ -141,8 +141,8 @@ def _seen(row: RebalanceSchedule) -> tuple[Verdict, dict[str, float | None]]:
     try:
         facts = facts_of(row.cluster)
     except GatewayError as error:
-        text = f"The cluster does not answer: {error.code}."
-        return Verdict(act=WAIT, code="cluster-silent", text=text), UNKNOWN
+        parts = (judged("cluster-silent", error=storable(error.code)),)
+        return Verdict(act=WAIT, code="cluster-silent", parts=parts), UNKNOWN
     return _begin(row, judge(schedule_of(row), facts), facts), figures_of(facts)
 
 
@@ -164,14 +164,14 @@ def _begin(row: RebalanceSchedule, verdict: Verdict, facts: Facts) -> Verdict:
         return _refused(verdict, error.code, str(error))
     except Problem as problem:
         if problem.code == NOTHING_BETTER:
-            text = f"{verdict.text} No move makes it better: {problem.detail}"
-            return Verdict(act=NONE, code="nothing-better", text=text)
+            parts = (*verdict.parts, with_why("nothing-better", problem.detail))
+            return Verdict(act=NONE, code="nothing-better", parts=parts)
         return _refused(verdict, problem.code, problem.detail)
     return verdict
 
 
 def _refused(verdict: Verdict, code: str, why: str) -> Verdict:
-    return Verdict(act=WAIT, code=code, text=f"{verdict.text} It is refused: {why}")
+    return Verdict(act=WAIT, code=code, parts=(*verdict.parts, with_why("refused", why)))
 
 
 @transaction.atomic
@@ -190,11 +190,12 @@ def _start(
         draft=draft,
         reason=storable(f"Scheduled. {verdict.text}")[:500],
     )
-    found = figures_of(facts)
+    found, (text, parts) = figures_of(facts), kept(verdict.parts, TEXT_MAX)
     run = ScheduledRebalance.objects.create(
         cluster=cluster,
         operation_id=operation.id,
-        reason=storable(verdict.text)[:TEXT_MAX],
+        reason=text,
+        reason_parts=parts,
         bytes_before=found["bytes_percent"],
         leaders_before=found["leaders_percent"],
     )

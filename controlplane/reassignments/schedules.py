@@ -8,6 +8,7 @@ from django.utils import timezone
 from controlplane.audit.services import About, Actor, audit_record
 from controlplane.clusters.models import Cluster
 from controlplane.common.etags import with_tag
+from controlplane.common.said import parts_of
 from controlplane.common.times import iso
 from controlplane.healing.windows import is_open, opens_at, window_of
 from controlplane.reassignments.imbalance import Past, Schedule
@@ -70,8 +71,12 @@ def schedule_dict(cluster: Cluster, *, locked: bool = False) -> dict[str, Any]:
 def _decision(row: RebalanceSchedule) -> dict[str, Any] | None:
     if row.decided_at is None:
         return None
-    said = {"text": row.decided_text, "parts": []}
-    return {"code": row.decided_code, **said, "at": iso(row.decided_at)}
+    return {
+        "code": row.decided_code,
+        "text": row.decided_text,
+        "parts": parts_of(row.decided_text, row.decided_parts),
+        "at": iso(row.decided_at),
+    }
 
 
 def _run(run: ScheduledRebalance) -> dict[str, Any]:
@@ -80,6 +85,7 @@ def _run(run: ScheduledRebalance) -> dict[str, Any]:
         "state": run.state,
         "operation_id": run.operation_id,
         "reason": run.reason,
+        "reason_parts": parts_of(run.reason, run.reason_parts),
         "result": run.result or None,
         "bytes_before": run.bytes_before,
         "bytes_after": run.bytes_after,
@@ -104,6 +110,7 @@ def schedule_set(*, cluster: Cluster, actor: Actor, **values: Any) -> RebalanceS
         decided_at=None,
         decided_code="",
         decided_text="",
+        decided_parts=[],
     )
     audit_record(
         tenant_id=cluster.tenant_id,

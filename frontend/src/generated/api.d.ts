@@ -9217,8 +9217,10 @@ export interface components {
              */
             leaders_before: number | null;
             operation_id: string;
-            /** @description Why it began. */
+            /** @description Why it began, in English. */
             reason: string;
+            /** @description The sentences of reason, one after the other. Empty: an earlier version wrote it, or it is too long. */
+            reason_parts: components["schemas"]["DetailPart"][];
             /** @description null: under way. */
             result: string | null;
             state: components["schemas"]["ScheduledRebalanceStateEnum"];

@@ -20,3 +20,11 @@ export function put(
 /** One after the other. */
 export const inTurn = (sentences: Sentences, parts: readonly SaidPart[], phrases: Phrases = {}): string =>
   parts.map(({ code, params, text }) => put(sentences, code, params, text, phrases)).join(BETWEEN);
+
+/** The same; without parts, as of an earlier version or where it had to be cut, the service's own text. */
+export const textOf = (
+  sentences: Sentences,
+  parts: readonly SaidPart[],
+  text: string,
+  phrases: Phrases = {},
+): string => (parts.length === 0 ? text : inTurn(sentences, parts, phrases));

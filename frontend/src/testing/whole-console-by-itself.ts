@@ -32,12 +32,18 @@ const rebalance: RebalanceSchedule = {
   ...{ windows: [{ day: "sunday", begins: "02:00", minutes: 120 }], window_open: true, window_opens_at: null },
   ...{ changed_at: AT, changed_by: "user:ada", bytes_percent: 61.2, leaders_percent: null, looked_at: AT },
   decision: {
-    ...{ code: "under-replicated", text: "2 partitions are not in sync on all of their brokers.", at: AT },
-    parts: [],
+    ...{ code: "under-replicated", text: "It is put off.", at: AT },
+    parts: [{ code: "under-replicated", params: { partitions: 2 }, text: "It is put off." }],
   },
   runs: [
     {
-      ...{ id: "rb_1", state: "succeeded", operation_id: "op_1", reason: "Broker 3 holds 16.0 GiB." },
+      ...{ id: "rb_1", state: "succeeded", operation_id: "op_1", reason: "It has begun." },
+      reason_parts: [
+        {
+          ...{ code: "far/bytes", text: "It has begun." },
+          params: { broker: "3", held_gib: 16.5, percent: 60, mean_gib: 10 },
+        },
+      ],
       ...{ result: "Move 12 partitions.", bytes_before: 60, bytes_after: 4.1, leaders_before: 0, leaders_after: null },
       ...{ began_at: AT, ended_at: AT },
     },

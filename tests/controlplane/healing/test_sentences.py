@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from controlplane.common.said import kept, parts_of
 from controlplane.common.sentences import SentenceError, rendered
 from controlplane.healing.rules import NONE, BrokerFact, Decision, Facts, decide
 from controlplane.healing.sentences import (
@@ -11,9 +12,7 @@ from controlplane.healing.sentences import (
     TEXT_MAX,
     as_it_came,
     decided,
-    kept,
     refused,
-    shown,
 )
 from controlplane.healing.services import ODD
 from tests.controlplane.healing.test_rules import NOW, POLICY, any_facts, any_policy
@@ -91,14 +90,14 @@ def test_the_english_is_as_it_was(said, text):
 def test_a_text_that_is_too_long_is_cut_and_has_no_parts():
     why = decided("why/lost", broker="2")
     room = TEXT_MAX - len(f"{why.text} It is refused: ")
-    text, parts = kept((why, refused("x" * room)))
+    text, parts = kept((why, refused("x" * room)), TEXT_MAX)
     assert (len(text), [part["code"] for part in parts]) == (TEXT_MAX, ["why/lost", "refused"])
-    assert shown(text, parts) == {"text": text, "parts": parts}
-    text, parts = kept((why, refused("x" * (room + 1))))
+    assert parts_of(text, parts) == parts
+    text, parts = kept((why, refused("x" * (room + 1))), TEXT_MAX)
     assert (len(text), parts) == (TEXT_MAX, [])
 
 
 def test_what_no_database_takes_is_in_neither():
-    text, parts = kept((as_it_came("a\0b\ud800"),))
+    text, parts = kept((as_it_came("a\0b\ud800"),), TEXT_MAX)
     assert text == "a?b?"
     assert parts == [{"code": "as-it-came", "params": {"said": text}, "text": text}]

@@ -80,6 +80,11 @@ def test_out_of_balance_it_is_rebalanced_under_the_limit_and_kept(uneven, clock)
     (run,) = shown(uneven)["runs"]
     assert (run["state"], run["operation_id"], run["result"]) == ("running", operation.id, None)
     assert run["leaders_before"] == pytest.approx(300)
+    far, act = run["reason_parts"]
+    assert (far["code"], act["code"]) == ("far/leaders", "out-of-balance")
+    assert (far["params"]["broker"], act["params"]) == ("1", {"limit_percent": 20})
+    assert run["reason"] == f"{far['text']} {act['text']}"
+    assert shown(uneven)["decision"]["parts"] == run["reason_parts"]
     assert clock.rounds() == 0, "one at a time"
     assert code(uneven) == "running"
     assert drive(operation).state == "succeeded"

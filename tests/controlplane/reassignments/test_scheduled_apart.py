@@ -120,6 +120,7 @@ def test_words_that_no_database_keeps_are_kept_without_them(two, monkeypatch):
     assert text.startswith("Broker 1 is")
     assert "no? moves ?" in text
     assert len(text) == 1_000
+    assert row_of(two.hostile).decided_parts == [], "of a text that is cut there are none"
     assert row_of(two.cluster).decided_code == "POLICY_VIOLATION"
 
 

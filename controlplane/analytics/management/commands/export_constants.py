@@ -22,6 +22,7 @@ from controlplane.operations.sentences import PHRASES, WARNINGS
 from controlplane.operations.sentences.details import DETAILS
 from controlplane.operations.sentences.summaries import SUMMARIES
 from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
+from controlplane.reassignments.schedule_sentences import JUDGED
 from spark_analytics.contracts.statuses import (
     RISK_SEVERITY,
     STATUS_SEVERITY,
@@ -180,6 +181,7 @@ def sentences() -> str:
                 host_sentences(),
             ),
             ("What self-healing decides, as templates.", "HEALING", table, dict(DECIDED)),
+            ("What scheduled rebalances say, as templates.", "REBALANCE", table, dict(JUDGED)),
             (
                 "What codes in parameters of sentences are called, by the parameter's name.",
                 "PHRASES",

@@ -17,7 +17,7 @@ const schedule = {
   changed_by: "user:ada",
   window_open: true,
   window_opens_at: null,
-  decision: { code: "balanced", text: "Brokers are at most 3 % from the mean.", at: AT },
+  decision: { code: "balanced", text: "Brokers are at most 3 % from the mean.", parts: [], at: AT },
   bytes_percent: 3.2,
   leaders_percent: null,
   looked_at: AT,
@@ -29,6 +29,7 @@ const run = {
   state: "succeeded",
   operation_id: "op_1",
   reason: "Broker 3 holds <b>16 GiB</b>.",
+  reason_parts: [],
   result: "Move 12 partitions.",
   bytes_before: 60,
   bytes_after: 4,
@@ -64,6 +65,28 @@ describe("the scheduled rebalance of a cluster", () => {
     expect(screen.getByText(/more than 20 % from the mean/)).toBeTruthy();
     expect(screen.getByText(/Furthest from the mean:/).textContent).toMatch(/3\.2 % by bytes, not known by preferred/);
     expect(screen.getByText("None has begun yet")).toBeTruthy();
+  });
+
+  it("says what was decided, and why one began, by the service's codes", async () => {
+    const behind = { code: "under-replicated", params: { partitions: 2 }, text: "Fly." };
+    const refused = { code: "refused", params: { said: "No room." }, text: "Fly." };
+    // Its figures are rounded by the service, and stand exactly in the next columns.
+    const far = {
+      code: "far/leaders",
+      params: { broker: "3", partitions: 20, percent: 100, mean: 10.5 },
+      text: "Broker 3 is the preferred leader of 20 partitions, 100 % from the mean of 10.5.",
+    };
+    await open({
+      ...schedule,
+      decision: { code: "no-room", text: "Fly. Fly.", parts: [behind, refused], at: AT },
+      runs: [{ ...run, reason: "Fly.", reason_parts: [far] }],
+    });
+    expect(
+      await screen.findByText("2 partitions are not in sync on all of their brokers. It is refused: No room."),
+    ).toBeTruthy();
+    const [row] = await rowsOf("Scheduled rebalances");
+    expect(row?.[2]).toContain(`${far.text} Move 12 partitions.`);
+    expect(screen.queryByText(/Fly/)).toBeNull();
   });
 
   it("shows what was begun, why, and how balanced it is since; names are text", async () => {

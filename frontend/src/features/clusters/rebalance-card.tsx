@@ -9,6 +9,7 @@ import { Quantity } from "@/components/quantity";
 import { RelTime } from "@/components/rel-time";
 import { useMayWrite } from "@/lib/permissions";
 import { isRefusal } from "@/lib/problem";
+import { reasonText, verdictText } from "@/lib/rebalance-said";
 import { type RebalanceSchedule, type ScheduledRebalance, useRebalanceSchedule } from "@/lib/rebalance-schedule";
 import type { Cluster } from "@/lib/types";
 import { words } from "@/words/rebalance";
@@ -87,7 +88,7 @@ function Shown({ schedule }: { schedule: RebalanceSchedule }) {
               </p>
             )}
             {decision ? (
-              <Notice tone={QUIET.has(decision.code) ? "info" : "warn"} title={decision.text}>
+              <Notice tone={QUIET.has(decision.code) ? "info" : "warn"} title={verdictText(decision)}>
                 {say.lastLook(<RelTime at={decision.at} />)}
               </Notice>
             ) : (
@@ -133,7 +134,7 @@ function Runs({ runs }: { runs: ScheduledRebalance[] }) {
               </td>
               <td>{say.states[run.state]}</td>
               <td style={{ overflowWrap: "anywhere", minWidth: "12rem" }}>
-                {run.reason} {run.result}{" "}
+                {reasonText(run)} {run.result}{" "}
                 <Link to="/operations/$operationId" params={{ operationId: run.operation_id }} className="ps-link">
                   {say.operation}
                 </Link>

@@ -41,6 +41,7 @@ export { platform } from "./platform";
 export { quotas } from "./quotas";
 export { readings } from "./readings";
 export { rebalance } from "./rebalance";
+export { rebalanceSaid } from "./rebalance-said";
 export { reassignments } from "./reassignments";
 export { rolls } from "./rolls";
 export { runbooks } from "./runbooks";

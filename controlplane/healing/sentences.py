@@ -39,7 +39,7 @@ DECIDED: Final[Mapping[str, str]] = {
     "under-way": "{kind} is under way; one thing at a time.",
     "failed-before": "The last try failed; it is tried again later.",
     "bound-reached": (
-        "{brokers:one=# broker|other=# brokers} were put elsewhere in the last 24 hours."
+        "{brokers:one=# broker was|other=# brokers were} put elsewhere in the last 24 hours."
     ),
     "outside-window": "No maintenance window is open, and no partition fails.",
     "window-opens": "The next one opens at {opens_at}.",

@@ -16,7 +16,7 @@ export const healingSaid = {
     "{hosts:one=# host|other=# hosts} fell silent at about the same time or since: that may be a cut of the network, so nothing is done by itself.",
   "under-way": "{kind} is under way; one thing at a time.",
   "failed-before": "The last try failed; it is tried again later.",
-  "bound-reached": "{brokers:one=# broker|other=# brokers} were put elsewhere in the last 24 hours.",
+  "bound-reached": "{brokers:one=# broker was|other=# brokers were} put elsewhere in the last 24 hours.",
   "outside-window": "No maintenance window is open, and no partition fails.",
   "window-opens": "The next one opens at {opens_at}.",
   refused: "It is refused: {said}",

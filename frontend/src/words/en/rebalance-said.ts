@@ -10,10 +10,11 @@ export const rebalanceSaid = {
   "look-failed": "The last look at the cluster failed: what it answers is not understood.",
   "cluster-silent": "The cluster does not answer: {error}.",
   "under-way": "{kind} is under way; one thing at a time.",
-  moving: "{partitions:one=# partition|other=# partitions} are being moved already.",
-  "broker-away": "{brokers:one=# broker|other=# brokers} of the cluster are away.",
+  moving: "{partitions:one=# partition is|other=# partitions are} being moved already.",
+  "broker-away": "{brokers:one=# broker of the cluster is|other=# brokers of the cluster are} away.",
   healing: "A broker is about to be put on another host.",
-  "under-replicated": "{partitions:one=# partition|other=# partitions} are not in sync on all of their brokers.",
+  "under-replicated":
+    "{partitions:one=# partition is not in sync on all of its brokers|other=# partitions are not in sync on all of their brokers}.",
   "sizes-unknown": "What some brokers hold is not known, and what is not known is not balanced.",
   refused: "It is refused: {said}",
   balanced:

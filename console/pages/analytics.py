@@ -14,7 +14,7 @@ from controlplane.tenants.models import Tenant
 def analytics(
     tenant: Tenant, scope: Scope, wanted: AnalyticsWanted, cluster_id: str
 ) -> dict[str, Part]:
-    seen_cluster(tenant, scope, cluster_id)
+    seen_cluster(tenant, scope, cluster_id, with_brokers=False)
 
     @cache
     def lag() -> Paged:

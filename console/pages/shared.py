@@ -118,7 +118,7 @@ def cluster_part(tenant: Tenant, scope: Scope, cluster_id: str) -> Part:
     Raises:
         NotFound: when the page is put together, before anything is asked.
     """
-    seen_cluster(tenant, scope, cluster_id)
+    seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     return Part(lambda: cluster_get(tenant, scope, cluster_id), remote=True)
 
 

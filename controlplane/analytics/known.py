@@ -31,7 +31,7 @@ def require_topic(tenant: Tenant, scope: Scope, cluster_id: str, topic: str) -> 
         NotFound: neither rows nor brokers know it, or no grant covers it.
         GatewayError: there are no rows and the brokers cannot be asked.
     """
-    cluster = seen_cluster(tenant, scope, cluster_id)
+    cluster = seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     missing = NotFound(f"There is no topic {topic} on the cluster {cluster.name}.")
     if not scope.sees(Area.TOPIC, cluster.name, topic):
         raise missing
@@ -56,7 +56,7 @@ def require_all(
 
 def require_group(tenant: Tenant, scope: Scope, cluster_id: str, group: str) -> None:
     """As `require_topic`, for a consumer group."""
-    cluster = seen_cluster(tenant, scope, cluster_id)
+    cluster = seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     missing = NotFound(f"There is no group {group} on the cluster {cluster.name}.")
     if not scope.sees(Area.GROUP, cluster.name, group):
         raise missing

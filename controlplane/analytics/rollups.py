@@ -154,7 +154,7 @@ def sight(tenant: Tenant, scope: Scope, cluster_id: str, series: str) -> Any:
     Raises:
         NotFound: the cluster is not the tenant's, or its totals are not for this caller.
     """
-    name = seen_cluster(tenant, scope, cluster_id).name
+    name = seen_cluster(tenant, scope, cluster_id, with_brokers=False).name
     names = SERIES[series].names
     if not names and not scope.sees(Area.CLUSTER, name):
         raise NotFound("There are no totals of this cluster for you.")

@@ -254,7 +254,7 @@ def run_row(tenant: Tenant, run_id: str) -> AnalyticsRun:
 
 def collector_state(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Any]:
     """When the cluster was sampled last, how late, and what went wrong."""
-    seen_cluster(tenant, scope, cluster_id)
+    seen_cluster(tenant, scope, cluster_id, with_brokers=False)
     state = CollectorState.objects.filter(pk=cluster_id).first()
     if state is None:
         state = CollectorState(pk=cluster_id)

@@ -160,7 +160,7 @@ assert {*_FOUND, IMPACT.id} == {*SPANS_MS} == {each.id for each in BY_CLUSTER}  
 def _sight(
     tenant: Tenant, scope: Scope, cluster_id: str, analysis: Analysis, topic: str | None
 ) -> Callable[[Row], bool]:
-    name = seen_cluster(tenant, scope, cluster_id).name
+    name = seen_cluster(tenant, scope, cluster_id, with_brokers=False).name
     if analysis is FORECAST and not scope.sees(Area.CLUSTER, name):
         raise NotFound("There are no totals of this cluster for you.")
     if topic is not None and not scope.sees(Area.TOPIC, name, topic):

@@ -11,6 +11,7 @@ from controlplane.audit.models import AuditEvent
 from controlplane.clusters.models import Broker
 from controlplane.healing.draining import drain_round
 from controlplane.healing.models import HostDrain
+from controlplane.healing.waiting import as_it_came
 from controlplane.operations.models import Operation
 from tests.controlplane.healing.test_rounds import brokers  # noqa: F401 - a fixture
 from tests.controlplane.support import ACTOR, client_for, drive, operator_client
@@ -119,13 +120,18 @@ def test_a_text_that_an_earlier_version_kept_is_shown_without_parts(drained):
     assert (shown()["waiting_for"], shown()["waiting_for_parts"]) == ("main/2: No room.", [])
 
 
-def test_what_came_from_elsewhere_is_kept_however_long_and_odd_it_is(drained):
+def test_what_came_from_elsewhere_is_kept_however_long_it_is(drained):
     drain_round()
-    Operation.objects.update(state="failed", error={"detail": "\0" + "x" * 5_000})
+    Operation.objects.update(state="failed", error={"detail": "x" * 5_000})
     drain_round()
     (_lead, came) = shown()["waiting_for_parts"]
-    assert came["params"]["said"] == came["text"] == "?" + "x" * 699
+    assert came["params"]["said"] == came["text"] == "x" * 700
     assert shown()["waiting_for"] == f"main/2: {came['text']}"
+
+
+def test_what_came_from_elsewhere_and_no_database_keeps_is_replaced():
+    came = as_it_came("\0\ud800x")
+    assert came.params["said"] == came.text == "??x"
 
 
 def test_let_have_brokers_again_it_is_over(drained):
